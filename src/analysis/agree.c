@@ -33,14 +33,14 @@ struct agreement {
 /* ---- numbers in text ---- */
 
 static gboolean
-is_word (char c)
+agree_is_word (char c)
 {
   return g_ascii_isalnum (c) || c == '_' || (guchar)c >= 0x80;
 }
 
 /* A number at AT, with MARK for its fractions; other marks group its digits. */
 static void
-measure (const char *begin, const char *end, char mark, struct number *number)
+agree_measure (const char *begin, const char *end, char mark, struct number *number)
 {
   g_autoptr (GString) digits = g_string_new (NULL);
   const char *point = memchr (begin, mark, (gsize)(end - begin));
@@ -62,15 +62,16 @@ measure (const char *begin, const char *end, char mark, struct number *number)
 /* Whether the number from BEGIN to END is a part of a word, of a date, or of one whose digits are grouped by
  * blanks, or is said in thousands. */
 static gboolean
-is_part (const char *text, const char *begin, const char *end)
+agree_is_part (const char *text, const char *begin, const char *end)
 {
   static const char *const scales[] = {" thousand", " tausend", " mil", " mio", " bil", " mrd", " tri"};
   char before = begin > text ? begin[-1] : ' ', further = begin > text + 1 ? begin[-2] : ' ';
   for (gsize i = 0; i < G_N_ELEMENTS (scales); i++)
     if (g_ascii_strncasecmp (end, scales[i], strlen (scales[i])) == 0)
       return TRUE;
-  return is_word (*end) || is_word (before) || before == '.' || before == ',' ||
-         (*end && strchr ("-/:", *end) && is_word (end[1])) || (*end == ' ' && g_ascii_isdigit (end[1])) ||
+  return agree_is_word (*end) || agree_is_word (before) || before == '.' || before == ',' ||
+         (*end && strchr ("-/:", *end) && agree_is_word (end[1])) ||
+         (*end == ' ' && g_ascii_isdigit (end[1])) ||
          (strchr ("-/: ", before) && g_ascii_isalnum (further) &&
           (before != ' ' || g_ascii_isdigit (further)));
 }
@@ -86,7 +87,7 @@ next_number (const char *text, const char **at, struct number *number)
     while (g_ascii_isdigit (*end) || ((*end == '.' || *end == ',') && g_ascii_isdigit (end[1])))
       end++;
     *at = end;
-    if (!is_part (text, begin, end)) {
+    if (!agree_is_part (text, begin, end)) {
       number->begin = begin;
       number->end = end;
       return TRUE;
@@ -114,7 +115,7 @@ take_numbers (struct agreement *agreement, const char *text, double least)
 }
 
 static void
-take_text (struct agreement *agreement, const char *text)
+agree_take_text (struct agreement *agreement, const char *text)
 {
   g_autofree char *small = g_utf8_strdown (text, -1);
   g_string_append_printf (agreement->words, "%s\n", small);
@@ -122,7 +123,7 @@ take_text (struct agreement *agreement, const char *text)
 }
 
 static void
-take_value (struct agreement *agreement, GArray *column, const json_t *value)
+agree_take_value (struct agreement *agreement, GArray *column, const json_t *value)
 {
   const char *name;
   gsize index;
@@ -131,12 +132,12 @@ take_value (struct agreement *agreement, GArray *column, const json_t *value)
   if (json_is_number (value))
     g_array_append_val (column, number);
   else if (json_is_string (value))
-    take_text (agreement, json_string_value (value));
-  json_array_foreach (value, index, member) take_value (agreement, column, member);
+    agree_take_text (agreement, json_string_value (value));
+  json_array_foreach (value, index, member) agree_take_value (agreement, column, member);
   json_object_foreach ((json_t *)(guintptr)value, name, member)
   {
-    take_text (agreement, name);
-    take_value (agreement, column, member);
+    agree_take_text (agreement, name);
+    agree_take_value (agreement, column, member);
   }
 }
 
@@ -159,12 +160,12 @@ take_counts (struct agreement *agreement, const json_t *result)
     double count = (double)i;
     g_array_append_val (agreement->plain, count);
   }
-  take_value (agreement, agreement->plain, json_object_get (result, "shape"));
-  take_value (agreement, agreement->plain, json_object_get (result, "hidden_rows"));
+  agree_take_value (agreement, agreement->plain, json_object_get (result, "shape"));
+  agree_take_value (agreement, agreement->plain, json_object_get (result, "hidden_rows"));
 }
 
 static void
-take_result (struct agreement *agreement)
+agree_take_result (struct agreement *agreement)
 {
   const json_t *result = agreement->analysis->result, *rows = json_object_get (result, "rows");
   const json_t *columns = json_object_get (result, "columns");
@@ -173,12 +174,12 @@ take_result (struct agreement *agreement)
   json_array_foreach (columns, place, column)
   {
     GArray *numbers = add_column (agreement);
-    take_text (agreement, json_member_text (column, "name"));
-    json_array_foreach (rows, index, row) take_value (agreement, numbers, json_array_get (row, place));
+    agree_take_text (agreement, json_member_text (column, "name"));
+    json_array_foreach (rows, index, row) agree_take_value (agreement, numbers, json_array_get (row, place));
   }
-  take_value (agreement, add_column (agreement), json_object_get (result, "value"));
-  take_text (agreement, json_member_text (result, "text"));
-  take_text (agreement, json_member_text (result, "markdown"));
+  agree_take_value (agreement, add_column (agreement), json_object_get (result, "value"));
+  agree_take_text (agreement, json_member_text (result, "text"));
+  agree_take_text (agreement, json_member_text (result, "markdown"));
   take_counts (agreement, result);
 }
 
@@ -202,7 +203,7 @@ take_years (struct agreement *agreement)
 }
 
 static void
-take (struct agreement *agreement, const struct analysis *analysis)
+agree_take (struct agreement *agreement, const struct analysis *analysis)
 {
   const char *const texts[] = {analysis->question, analysis->code, analysis->stdout_text};
   *agreement = (struct agreement){
@@ -212,8 +213,8 @@ take (struct agreement *agreement, const struct analysis *analysis)
       .words = g_string_new (NULL),
   };
   for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
-    take_text (agreement, texts[i] ? texts[i] : "");
-  take_result (agreement);
+    agree_take_text (agreement, texts[i] ? texts[i] : "");
+  agree_take_result (agreement);
   take_years (agreement);
 }
 
@@ -229,7 +230,7 @@ agreement_clear (struct agreement *agreement)
 
 /* A number is said without its sign, and a fraction also as a percentage. */
 static gboolean
-fits (const struct number *number, double value)
+agree_fits (const struct number *number, double value)
 {
   double given = number->give + fabs (value) * 1e-12;
   return fabs (fabs (value) - number->value) <= given || fabs (fabs (value) * 100 - number->value) <= given;
@@ -238,8 +239,8 @@ fits (const struct number *number, double value)
 static gboolean
 is_of_pair (const struct number *number, double one, double other)
 {
-  return fits (number, one - other) ||
-         (other != 0 && (fits (number, one / other) || fits (number, (one - other) / other)));
+  return agree_fits (number, one - other) ||
+         (other != 0 && (agree_fits (number, one / other) || agree_fits (number, (one - other) / other)));
 }
 
 static gboolean
@@ -250,13 +251,13 @@ is_of_column (const struct number *number, const GArray *column)
   for (guint i = 0; i < column->len; i++) {
     double value = g_array_index (column, double, i);
     sum += value;
-    if (fits (number, value))
+    if (agree_fits (number, value))
       return TRUE;
     for (guint j = 0; i < count && j < count; j++)
       if (i != j && is_of_pair (number, value, g_array_index (column, double, j)))
         return TRUE;
   }
-  return column->len > 1 && (fits (number, sum) || fits (number, sum / column->len));
+  return column->len > 1 && (agree_fits (number, sum) || agree_fits (number, sum / column->len));
 }
 
 static gboolean
@@ -281,7 +282,7 @@ wrong_value (const struct agreement *agreement, const char *paragraph)
   for (const char *at = paragraph; next_number (paragraph, &at, &number);) {
     gboolean is_right = FALSE;
     for (gsize i = 0; i < strlen (marks) && !is_right; i++) {
-      measure (number.begin, number.end, marks[i], &number);
+      agree_measure (number.begin, number.end, marks[i], &number);
       is_right = is_said (agreement, &number);
     }
     if (!is_right)
@@ -298,14 +299,14 @@ static const char *
 find_name (const char *text, const char *name)
 {
   for (const char *at = text; (at = strstr (at, name)); at++)
-    if ((at == text || !is_word (at[-1])) && !is_word (at[strlen (name)]))
+    if ((at == text || !agree_is_word (at[-1])) && !agree_is_word (at[strlen (name)]))
       return at;
   return NULL;
 }
 
 /* What begins with a small letter may be a word as well ("rain"). */
 static gboolean
-is_name (const json_t *value)
+agree_is_name (const json_t *value)
 {
   const char *text = json_string_value (value);
   return text && strlen (text) >= NAME_BYTES && (g_ascii_isupper (text[0]) || (guchar)text[0] >= 0x80);
@@ -329,7 +330,7 @@ wrong_name (const struct agreement *agreement, const char *paragraph)
     {
       json_array_foreach (row, place, cell)
       {
-        if (!is_name (cell) || !find_name (paragraph, json_string_value (cell)) ||
+        if (!agree_is_name (cell) || !find_name (paragraph, json_string_value (cell)) ||
             is_known (agreement, json_string_value (cell)))
           continue;
         g_autofree char *name = describe_scalar (cell, DESCRIBE_CELL_CHARACTERS);
@@ -343,7 +344,7 @@ wrong_name (const struct agreement *agreement, const char *paragraph)
 /* ---- rows ---- */
 
 static const char *
-name_of (const json_t *rows, gsize row, int place)
+agree_name_of (const json_t *rows, gsize row, int place)
 {
   return json_string_value (json_array_get (json_array_get (rows, row), (gsize)place));
 }
@@ -354,11 +355,11 @@ is_naming (const json_t *rows, int place)
 {
   gsize count = json_array_size (rows);
   for (gsize i = 0; i < count; i++)
-    if (!name_of (rows, i, place) || strlen (name_of (rows, i, place)) < NAME_BYTES)
+    if (!agree_name_of (rows, i, place) || strlen (agree_name_of (rows, i, place)) < NAME_BYTES)
       return FALSE;
   for (gsize i = 0; i < count; i++)
     for (gsize j = 0; j < count; j++)
-      if (i != j && find_name (name_of (rows, i, place), name_of (rows, j, place)))
+      if (i != j && find_name (agree_name_of (rows, i, place), agree_name_of (rows, j, place)))
         return FALSE;
   return TRUE;
 }
@@ -380,10 +381,10 @@ row_has (const json_t *row, struct number *number)
   gsize index;
   json_t *cell;
   for (gsize i = 0; i < strlen (marks); i++) {
-    measure (number->begin, number->end, marks[i], number);
+    agree_measure (number->begin, number->end, marks[i], number);
     json_array_foreach (row, index, cell)
     {
-      if (json_is_number (cell) && fits (number, json_number_value (cell)))
+      if (json_is_number (cell) && agree_fits (number, json_number_value (cell)))
         return TRUE;
     }
   }
@@ -392,11 +393,11 @@ row_has (const json_t *row, struct number *number)
 
 /* The part of PARAGRAPH around AT in which no other row is named, and where AT is in it. */
 static char *
-around (const json_t *rows, int place, const char *paragraph, const char *at, gsize *ret_at)
+agree_around (const json_t *rows, int place, const char *paragraph, const char *at, gsize *ret_at)
 {
   const char *from = paragraph, *to = at + strlen (at);
   for (gsize i = 0; i < json_array_size (rows); i++) {
-    const char *name = name_of (rows, i, place);
+    const char *name = agree_name_of (rows, i, place);
     for (const char *other = paragraph; (other = find_name (other, name)); other++) {
       if (other < at)
         from = MAX (from, other + strlen (name));
@@ -431,11 +432,11 @@ wrong_row (const struct agreement *agreement, const char *paragraph)
   const json_t *rows = json_object_get (agreement->analysis->result, "rows");
   int place = json_array_size (rows) > 1 ? naming_column (rows) : -1;
   for (gsize i = 0; place >= 0 && i < json_array_size (rows); i++) {
-    const char *at = find_name (paragraph, name_of (rows, i, place));
+    const char *at = find_name (paragraph, agree_name_of (rows, i, place));
     gsize named = 0;
-    g_autofree char *part = at ? around (rows, place, paragraph, at, &named) : NULL;
+    g_autofree char *part = at ? agree_around (rows, place, paragraph, at, &named) : NULL;
     if (part && is_mixed_up (rows, i, part, part + named))
-      return g_strdup_printf ("The numbers beside %s are another row's.", name_of (rows, i, place));
+      return g_strdup_printf ("The numbers beside %s are another row's.", agree_name_of (rows, i, place));
   }
   return NULL;
 }
@@ -464,7 +465,7 @@ wrong_order (const struct agreement *agreement, const char *paragraph)
   const json_t *last_row = NULL;
   guint ups = 0, downs = 0;
   for (gsize i = 0; place >= 0 && i < json_array_size (rows); i++) {
-    const char *at = find_name (paragraph, name_of (rows, i, place));
+    const char *at = find_name (paragraph, agree_name_of (rows, i, place));
     if (!at)
       continue;
     const json_t *row = json_array_get (rows, i);
@@ -483,7 +484,7 @@ analysis_disagreement (const struct analysis *analysis, const char *paragraph)
                                   const char *paragraph) = {wrong_name, wrong_value, wrong_row, wrong_order};
   struct agreement agreement;
   char *found = NULL;
-  take (&agreement, analysis);
+  agree_take (&agreement, analysis);
   for (gsize i = 0; i < G_N_ELEMENTS (checks) && !found; i++)
     found = checks[i](&agreement, paragraph);
   agreement_clear (&agreement);

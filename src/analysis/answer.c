@@ -29,7 +29,7 @@ append_named (GString *text, const json_t *columns, const json_t *row, gsize ind
 }
 
 static void
-append_row (GString *text, const json_t *columns, const json_t *row)
+answer_append_row (GString *text, const json_t *columns, const json_t *row)
 {
   gsize count = json_array_size (row);
   for (gsize i = 0; i < MIN (count, COLUMNS_SAID); i++)
@@ -71,7 +71,7 @@ say_table (GString *text, const json_t *result)
     append_names (text, columns);
   } else if (height == 1) {
     g_string_append (text, "The answer is ");
-    append_row (text, columns, json_array_get (rows, 0));
+    answer_append_row (text, columns, json_array_get (rows, 0));
   } else {
     gint64 width = json_integer_value (json_array_get (shape, 1));
     g_string_append_printf (
@@ -79,7 +79,7 @@ say_table (GString *text, const json_t *result)
         height, width, plural (width));
     append_names (text, columns);
     g_string_append (text, "); its first row is ");
-    append_row (text, columns, json_array_get (rows, 0));
+    answer_append_row (text, columns, json_array_get (rows, 0));
   }
 }
 
@@ -160,7 +160,7 @@ end_sentence (GString *text)
 
 /* The first line of TEXT is not what a traceback means: its last is. */
 static void
-append_error (GString *text, const char *error)
+answer_append_error (GString *text, const char *error)
 {
   g_autofree char *clean = g_strdup (error);
   g_strchomp (clean);
@@ -174,7 +174,7 @@ append_reason (GString *text, const json_t *error)
 {
   const char *message = json_member_text (error, "message"), *hint = json_member_text (error, "hint");
   /* Python's own MemoryError has no message. */
-  append_error (text, message[0] ? message : json_member_text (error, "type"));
+  answer_append_error (text, message[0] ? message : json_member_text (error, "type"));
   if (hint[0]) {
     end_sentence (text);
     g_string_append_printf (text, " %s", hint);
@@ -182,7 +182,7 @@ append_reason (GString *text, const json_t *error)
 }
 
 static void
-say_failure (GString *text, const struct analysis *analysis)
+answer_say_failure (GString *text, const struct analysis *analysis)
 {
   gsize tried = json_array_size (analysis->attempts), index;
   json_t *error;
@@ -198,7 +198,7 @@ say_failure (GString *text, const struct analysis *analysis)
                               json_array_size (analysis->errors) - index);
       break;
     }
-    append_error (text, json_string_value (error));
+    answer_append_error (text, json_string_value (error));
   }
   if (json_array_size (analysis->errors) == 0 && analysis->error)
     append_reason (text, analysis->error);
@@ -269,7 +269,7 @@ analysis_answer (struct analysis *analysis, const struct analysis_means *means, 
   }
   g_autoptr (GString) text = g_string_new (said);
   if (!answered)
-    say_failure (text, analysis);
+    answer_say_failure (text, analysis);
   else if (!said)
     say_result (text, analysis->result);
   end_sentence (text);

@@ -19,7 +19,7 @@ is_code (const json_t *arguments, char **ret_why)
 
 /* What all LINES that are not blank are indented by. */
 static gsize
-indent_of (char *const *lines)
+code_indent_of (char *const *lines)
 {
   gsize least = G_MAXSIZE;
   for (gsize i = 0; lines[i]; i++) {
@@ -49,7 +49,7 @@ tidied (const char *code, gboolean is_single)
 {
   g_auto (GStrv) lines = g_strsplit (code, "\n", -1);
   GString *text = g_string_new (NULL);
-  gsize indent = indent_of (lines);
+  gsize indent = code_indent_of (lines);
   for (gsize i = 0; lines[i]; i++) {
     const char *line = lines[i] + MIN (indent, strlen (lines[i]));
     if (!is_needless (line, is_single))
@@ -62,7 +62,7 @@ tidied (const char *code, gboolean is_single)
 
 /* Whether the last attempt was one before it again, but for blanks around it. */
 static gboolean
-is_repeated (const json_t *attempts)
+code_is_repeated (const json_t *attempts)
 {
   gsize last = json_array_size (attempts) - 1;
   g_autofree char *now = g_strdup (json_member_text (json_array_get (attempts, last), "code"));
@@ -81,12 +81,12 @@ ask_again (const struct analysis *analysis, struct dialogue *dialogue)
   g_autofree char *errors = json_join (analysis->errors, "\n");
   g_autofree char *text = prompt_with (prompt_code_failed, errors);
   g_autofree char *whole =
-      g_strconcat (text, is_repeated (analysis->attempts) ? prompt_code_repeated : "", NULL);
+      g_strconcat (text, code_is_repeated (analysis->attempts) ? prompt_code_repeated : "", NULL);
   dialogue_tell (dialogue, whole, TRUE);
 }
 
 static void
-ask (const struct analysis *analysis, struct dialogue *dialogue)
+code_ask (const struct analysis *analysis, struct dialogue *dialogue)
 {
   if (dialogue_is_new (dialogue))
     analysis_open_dialogue (analysis, dialogue, prompt_ask_code);
@@ -100,7 +100,7 @@ analysis_code (struct analysis *analysis, const struct analysis_means *means, GE
   if (json_array_size (analysis->errors) > 0)
     ask_again (analysis, means->dialogue);
   else
-    ask (analysis, means->dialogue);
+    code_ask (analysis, means->dialogue);
   g_autoptr (json_t) arguments = dialogue_call (means->dialogue, PROMPT_TOOL_CODE, is_code, "code", error);
   if (!arguments)
     return FALSE;

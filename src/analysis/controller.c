@@ -16,7 +16,8 @@ static const step_function functions[] = {
 };
 
 static gboolean
-take (struct analysis *analysis, const struct analysis_means *means, enum analysis_step step, GError **error)
+controller_take (struct analysis *analysis, const struct analysis_means *means, enum analysis_step step,
+                 GError **error)
 {
   if (means->begins)
     means->begins (means->saw_data, analysis, step);
@@ -39,7 +40,7 @@ try_code (struct analysis *analysis, const struct analysis_means *means, GError 
 {
   static const enum analysis_step steps[] = {ANALYSIS_GUARD, ANALYSIS_RUN, ANALYSIS_TEST};
   for (gsize i = 0; i < G_N_ELEMENTS (steps) && json_array_size (analysis->errors) == 0; i++)
-    if (!take (analysis, means, steps[i], error))
+    if (!controller_take (analysis, means, steps[i], error))
       return FALSE;
   return TRUE;
 }
@@ -58,7 +59,7 @@ note_attempt (struct analysis *analysis)
 
 /* Another code may do better: not where a limit ended it, or somebody, or Adder itself. */
 static gboolean
-is_about_code (const struct analysis *analysis)
+controller_is_about_code (const struct analysis *analysis)
 {
   return analysis_ended_as (analysis, ADDER_OUTCOME_REFUSED)
              ? json_array_size (analysis->violations) > 0
@@ -70,7 +71,7 @@ is_about_code (const struct analysis *analysis)
 static gboolean
 may_go_back (const struct analysis *analysis, const struct analysis_means *means)
 {
-  return means->dialogue && is_about_code (analysis) &&
+  return means->dialogue && controller_is_about_code (analysis) &&
          json_array_size (analysis->attempts) <= ANALYSIS_RETRIES;
 }
 
@@ -78,7 +79,7 @@ static gboolean
 try_until_answered (struct analysis *analysis, const struct analysis_means *means, GError **error)
 {
   do {
-    if (means->dialogue && !take (analysis, means, ANALYSIS_CODE, error))
+    if (means->dialogue && !controller_take (analysis, means, ANALYSIS_CODE, error))
       return FALSE;
     if (!try_code (analysis, means, error))
       return FALSE;
@@ -103,14 +104,15 @@ analysis_solve (struct analysis *analysis, const struct analysis_means *means, G
     return FALSE;
   if (means->dialogue)
     analysis->model = dialogue_model (means->dialogue);
-  if (!take (analysis, means, ANALYSIS_SCAN, error))
+  if (!controller_take (analysis, means, ANALYSIS_SCAN, error))
     return FALSE;
   gboolean is_read = analysis_ended_as (analysis, ADDER_OUTCOME_OK);
-  if (is_read && needs_plan (analysis, means) && !take (analysis, means, ANALYSIS_PLAN, error))
+  if (is_read && needs_plan (analysis, means) && !controller_take (analysis, means, ANALYSIS_PLAN, error))
     return FALSE;
-  if (is_read && means->dialogue && means->proposes_checks && !take (analysis, means, ANALYSIS_EXPECT, error))
+  if (is_read && means->dialogue && means->proposes_checks &&
+      !controller_take (analysis, means, ANALYSIS_EXPECT, error))
     return FALSE;
   if (is_read && !try_until_answered (analysis, means, error))
     return FALSE;
-  return take (analysis, means, ANALYSIS_ANSWER, error);
+  return controller_take (analysis, means, ANALYSIS_ANSWER, error);
 }

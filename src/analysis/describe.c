@@ -14,7 +14,7 @@
 /* ---- cells ---- */
 
 static char *
-number_text (double value)
+describe_number_text (double value)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   /* 15 digits are what a double holds of a decimal; more only show how it is kept. */
@@ -24,7 +24,7 @@ number_text (double value)
 }
 
 static char *
-cut (const char *text, glong most)
+describe_cut (const char *text, glong most)
 {
   if (most == 0 || g_utf8_strlen (text, -1) <= most)
     return g_strdup (text);
@@ -39,17 +39,17 @@ describe_scalar (const json_t *value, glong most)
   if (!value || json_is_null (value))
     return g_strdup ("");
   if (json_is_real (value))
-    return number_text (json_real_value (value));
+    return describe_number_text (json_real_value (value));
   if (json_is_string (value))
     text = text_one_line (json_string_value (value), -1);
   else
     text = json_dumps (value, JSON_ENCODE_ANY | JSON_COMPACT);
-  return cut (text ? text : "", most);
+  return describe_cut (text ? text : "", most);
 }
 
 /* As in a CSV, so that a comma in it is seen to be its own. */
 static void
-append_cell (GString *text, const json_t *value)
+describe_append_cell (GString *text, const json_t *value)
 {
   g_autofree char *cell = describe_scalar (value, DESCRIBE_CELL_CHARACTERS);
   if (strpbrk (cell, ",\"") == NULL) {
@@ -89,7 +89,7 @@ append_columns (GString *text, const json_t *columns)
 }
 
 static void
-append_row (GString *text, const json_t *row, const char *member)
+describe_append_row (GString *text, const json_t *row, const char *member)
 {
   gsize index;
   json_t *cell;
@@ -101,7 +101,7 @@ append_row (GString *text, const json_t *row, const char *member)
     }
     if (index > 0)
       g_string_append_c (text, ',');
-    append_cell (text, member ? json_object_get (cell, member) : cell);
+    describe_append_cell (text, member ? json_object_get (cell, member) : cell);
   }
   g_string_append_c (text, '\n');
 }
@@ -112,12 +112,12 @@ append_sample (GString *text, const json_t *table, guint rows)
   gsize index, begin = text->len;
   json_t *row;
   g_string_append (text, "First rows:\n");
-  append_row (text, json_object_get (table, "columns"), "name");
+  describe_append_row (text, json_object_get (table, "columns"), "name");
   json_array_foreach (json_object_get (table, "sample"), index, row)
   {
     if (index == rows || text->len - begin > DESCRIBE_SAMPLE_BYTES)
       break;
-    append_row (text, row, NULL);
+    describe_append_row (text, row, NULL);
   }
 }
 
@@ -204,7 +204,7 @@ describe_result (const struct analysis *analysis)
   if (hidden > 0)
     g_string_append_printf (text, "(%" G_GINT64_FORMAT " more rows are not shown)\n", hidden);
   if (analysis->stdout_text && analysis->stdout_text[0]) {
-    g_autofree char *printed = cut (analysis->stdout_text, PRINTED_CHARACTERS);
+    g_autofree char *printed = describe_cut (analysis->stdout_text, PRINTED_CHARACTERS);
     g_string_append_printf (text, "\nPrinted:\n%s\n", printed);
   }
   return g_string_free (text, FALSE);

@@ -89,7 +89,7 @@ dialogue_tell (struct dialogue *dialogue, const char *text, gboolean is_error)
 /* ---- asking ---- */
 
 static void
-count (struct dialogue *dialogue, const struct model_usage *usage)
+dialogue_count (struct dialogue *dialogue, const struct model_usage *usage)
 {
   dialogue->input_tokens += MAX (usage->input_tokens, 0);
   dialogue->output_tokens += MAX (usage->output_tokens, 0);
@@ -101,7 +101,7 @@ count (struct dialogue *dialogue, const struct model_usage *usage)
 
 /* What its server says, or a guess by VALUE. */
 static guint64
-tokens_of (gint64 told, const json_t *value)
+dialogue_tokens_of (gint64 told, const json_t *value)
 {
   if (told >= 0)
     return (guint64)told;
@@ -110,14 +110,14 @@ tokens_of (gint64 told, const json_t *value)
 }
 
 static void
-spend (struct dialogue *dialogue, const struct model_answer *answer)
+dialogue_spend (struct dialogue *dialogue, const struct model_answer *answer)
 {
-  dialogue->spent_tokens += tokens_of (answer->usage.input_tokens, dialogue->messages) +
-                            tokens_of (answer->usage.output_tokens, answer->message);
+  dialogue->spent_tokens += dialogue_tokens_of (answer->usage.input_tokens, dialogue->messages) +
+                            dialogue_tokens_of (answer->usage.output_tokens, answer->message);
 }
 
 static gboolean
-may_ask (const struct dialogue *dialogue, GError **error)
+dialogue_may_ask (const struct dialogue *dialogue, GError **error)
 {
   if (dialogue->most_tokens == 0 || dialogue->spent_tokens < dialogue->most_tokens)
     return TRUE;
@@ -131,7 +131,7 @@ may_ask (const struct dialogue *dialogue, GError **error)
 
 /* TOOL "none": it says something. The answer's message, borrowed, is the last of the conversation. */
 static const json_t *
-ask (struct dialogue *dialogue, const char *tool, GError **error)
+dialogue_ask (struct dialogue *dialogue, const char *tool, GError **error)
 {
   struct model_answer answer = {0};
   const struct model_question question = {
@@ -141,10 +141,10 @@ ask (struct dialogue *dialogue, const char *tool, GError **error)
       .tool = tool,
       .cancel_fd = dialogue->cancel_fd,
   };
-  if (!may_ask (dialogue, error) || !model_ask (dialogue->model, &question, &answer, error))
+  if (!dialogue_may_ask (dialogue, error) || !model_ask (dialogue->model, &question, &answer, error))
     return NULL;
-  spend (dialogue, &answer);
-  count (dialogue, &answer.usage);
+  dialogue_spend (dialogue, &answer);
+  dialogue_count (dialogue, &answer.usage);
   const json_t *message = answer.message;
   json_array_append (dialogue->messages, answer.message);
   model_answer_clear (&answer);
@@ -155,8 +155,8 @@ ask (struct dialogue *dialogue, const char *tool, GError **error)
 
 /* The arguments of the call of TOOL in MESSAGE, or NULL with what is wrong in *RET_WHY. */
 static json_t *
-take_call (struct dialogue *dialogue, const json_t *message, const char *tool, const char *text_member,
-           char **ret_why)
+dialogue_take_call (struct dialogue *dialogue, const json_t *message, const char *tool,
+                    const char *text_member, char **ret_why)
 {
   g_autoptr (json_t) calls = message_calls (message);
   const json_t *first = json_array_get (calls, 0);
@@ -181,11 +181,11 @@ dialogue_call (struct dialogue *dialogue, const char *tool, dialogue_check check
                GError **error)
 {
   for (guint i = 0; i < TRIES; i++) {
-    const json_t *message = ask (dialogue, tool, error);
+    const json_t *message = dialogue_ask (dialogue, tool, error);
     g_autofree char *why = NULL;
     if (!message)
       return NULL;
-    g_autoptr (json_t) arguments = take_call (dialogue, message, tool, text_member, &why);
+    g_autoptr (json_t) arguments = dialogue_take_call (dialogue, message, tool, text_member, &why);
     if (arguments && check (arguments, &why))
       return g_steal_pointer (&arguments);
     /* After the last one, what comes next is what the model hears. */
@@ -216,7 +216,7 @@ dialogue_try (struct dialogue *dialogue, const char *tool, dialogue_check check,
 char *
 dialogue_say (struct dialogue *dialogue, GError **error)
 {
-  const json_t *message = ask (dialogue, NULL, error);
+  const json_t *message = dialogue_ask (dialogue, NULL, error);
   if (!message)
     return NULL;
   g_autofree char *text = message_all_text (message);

@@ -42,7 +42,7 @@ take_check (struct analysis *analysis, const json_t *tables, const json_t *writt
 
 /* The tables' names. The caller's. */
 static json_t *
-names_of (const struct analysis *analysis)
+expect_names_of (const struct analysis *analysis)
 {
   json_t *names = json_array ();
   gsize index;
@@ -54,7 +54,7 @@ names_of (const struct analysis *analysis)
 gboolean
 analysis_check_expect (const struct analysis *analysis, GError **error)
 {
-  g_autoptr (json_t) names = names_of (analysis);
+  g_autoptr (json_t) names = expect_names_of (analysis);
   return json_array_size (analysis->expect) == 0 ||
          analysis_form_check_expect (analysis->expect, names, error);
 }

@@ -45,7 +45,7 @@ head_whole_lines (const guint8 *data, gsize length)
 }
 
 static gboolean
-read_head (int fd, guint8 *data, gsize *ret_length, GError **error)
+head_read_head (int fd, guint8 *data, gsize *ret_length, GError **error)
 {
   gsize length = 0;
   while (length < HEAD_BYTES) {
@@ -67,7 +67,7 @@ open_lines (int fd, GError **error)
 {
   gsize length = 0;
   g_autofree guint8 *data = g_malloc (HEAD_BYTES);
-  if (!read_head (fd, data, &length, error))
+  if (!head_read_head (fd, data, &length, error))
     return -1;
   int head = fd_memory ("head", data, head_whole_lines (data, length));
   if (head < 0)

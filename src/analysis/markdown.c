@@ -16,7 +16,7 @@ append_code (GString *text, const char *code)
 }
 
 static void
-append_result (GString *text, const json_t *result)
+markdown_append_result (GString *text, const json_t *result)
 {
   const char *markdown = json_member_text (result, "markdown");
   gint64 hidden = json_integer_value (json_object_get (result, "hidden_rows"));
@@ -83,7 +83,7 @@ analysis_markdown (const struct analysis *analysis, const char *const *pictures)
     return g_string_free (text, FALSE);
   }
   append_code (text, analysis->code);
-  append_result (text, analysis->result);
+  markdown_append_result (text, analysis->result);
   append_file (text, analysis);
   for (gsize i = 0; pictures && pictures[i]; i++)
     g_string_append_printf (text, "\n![%s](%s)\n", pictures[i], pictures[i]);

@@ -83,7 +83,7 @@ spec_of (const struct analysis *analysis, enum analysis_kind kind)
 /* ---- what a run tells ---- */
 
 static void
-add_number (json_t *usage, const char *name, const json_t *more)
+run_add_number (json_t *usage, const char *name, const json_t *more)
 {
   double sum = json_number_value (json_object_get (usage, name)) + json_number_value (more);
   json_object_set_new (usage, name, json_real (sum));
@@ -94,15 +94,15 @@ take_usage (struct analysis *analysis, const json_t *usage)
 {
   if (!analysis->usage)
     analysis->usage = json_object ();
-  add_number (analysis->usage, "wall_ms", json_object_get (usage, "wall_ms"));
-  add_number (analysis->usage, "cpu_ms", json_object_get (usage, "cpu_ms"));
+  run_add_number (analysis->usage, "wall_ms", json_object_get (usage, "wall_ms"));
+  run_add_number (analysis->usage, "cpu_ms", json_object_get (usage, "cpu_ms"));
   json_t *peak = json_object_get (usage, "peak_memory_bytes");
   if (json_integer_value (peak) > json_integer_value (json_object_get (analysis->usage, "peak_memory_bytes")))
     json_object_set (analysis->usage, "peak_memory_bytes", peak);
 }
 
 static void
-replace (json_t **place, json_t *value)
+run_replace (json_t **place, json_t *value)
 {
   json_decref (*place);
   *place = value && !json_is_null (value) ? json_incref (value) : NULL;
@@ -119,7 +119,7 @@ analysis_run_once (struct analysis *analysis, const struct analysis_means *means
     return NULL;
   json_array_append (analysis->run_ids, json_object_get (result, "run_id"));
   take_usage (analysis, json_object_get (result, "usage"));
-  replace (&analysis->error, json_object_get (result, "error"));
+  run_replace (&analysis->error, json_object_get (result, "error"));
   g_free (analysis->outcome);
   analysis->outcome = g_strdup (json_member_text (result, "outcome"));
   analysis->exit_code = json_integer_value (json_object_get (result, "exit_code"));
@@ -129,7 +129,7 @@ analysis_run_once (struct analysis *analysis, const struct analysis_means *means
 /* ---- pictures ---- */
 
 static void
-take_pictures (struct analysis *analysis, const json_t *bundle)
+run_take_pictures (struct analysis *analysis, const json_t *bundle)
 {
   static const char *const types[] = {"image/png", "image/jpeg"};
   for (gsize i = 0; i < G_N_ELEMENTS (types); i++) {
@@ -166,7 +166,7 @@ warnings_of (const json_t *run_result)
 }
 
 static gboolean
-is_table (const json_t *result)
+run_is_table (const json_t *result)
 {
   const char *kind = json_member_text (result, "kind");
   return strcmp (kind, "table") == 0 || strcmp (kind, "series") == 0;
@@ -174,12 +174,12 @@ is_table (const json_t *result)
 
 /* The name is the code's word; only a file of its run can be meant by it. */
 static void
-take_table (struct analysis *analysis, const json_t *run_result, const json_t *bundle)
+run_take_table (struct analysis *analysis, const json_t *run_result, const json_t *bundle)
 {
   json_t *file = file_called (json_object_get (run_result, "files"), json_member_text (bundle, "file"));
-  replace (&analysis->table_file, file);
+  run_replace (&analysis->table_file, file);
   g_clear_pointer (&analysis->table_note, g_free);
-  if (file || !is_table (analysis->result))
+  if (file || !run_is_table (analysis->result))
     return;
   g_autofree char *why = warnings_of (run_result);
   analysis->table_note = g_strdup (why[0] ? why : "the run left no file of it");
@@ -218,15 +218,16 @@ analysis_run (struct analysis *analysis, const struct analysis_means *means, GEr
   gsize index;
   json_t *display;
   analysis_take_tables (analysis, result);
-  replace (&analysis->result, json_object_get (bundle, "result"));
+  run_replace (&analysis->result, json_object_get (bundle, "result"));
   if (means->host.keeps_table)
-    take_table (analysis, result, bundle);
+    run_take_table (analysis, result, bundle);
   if (json_is_array (json_object_get (bundle, "tests")))
-    replace (&analysis->tests, json_object_get (bundle, "tests"));
-  replace (&analysis->violations, json_object_get (result, "violations"));
+    run_replace (&analysis->tests, json_object_get (bundle, "tests"));
+  run_replace (&analysis->violations, json_object_get (result, "violations"));
   g_free (analysis->stdout_text);
   analysis->stdout_text = g_strdup (json_member_text (result, "stdout"));
-  json_array_foreach (json_object_get (result, "displays"), index, display) take_pictures (analysis, display);
+  json_array_foreach (json_object_get (result, "displays"), index, display)
+      run_take_pictures (analysis, display);
   if (!analysis_ended_as (analysis, ADDER_OUTCOME_OK))
     note_error (analysis);
   return TRUE;

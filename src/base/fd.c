@@ -75,7 +75,7 @@ fd_rename_new (int directory_fd, const char *from, const char *name)
 /* A descriptor that does not block is waited for, so that "whole" holds for it as well. Returns 0 when the
  * caller shall try again. */
 static int
-wait_after (int err, int fd, short events)
+fd_wait_after (int err, int fd, short events)
 {
   if (err == EINTR)
     return 0;
@@ -96,7 +96,7 @@ fd_read_all (int fd, void *data, size_t size)
     if (got == 0)
       return -EPIPE;
     if (got < 0) {
-      int r = wait_after (errno, fd, POLLIN);
+      int r = fd_wait_after (errno, fd, POLLIN);
       if (r < 0)
         return r;
       continue;
@@ -119,7 +119,7 @@ fd_write_all (int fd, const void *data, size_t size)
         is_socket = 0;
         continue;
       }
-      int r = wait_after (errno, fd, POLLOUT);
+      int r = fd_wait_after (errno, fd, POLLOUT);
       if (r < 0)
         return r;
       continue;
@@ -165,7 +165,7 @@ fd_send_parts (int socket, struct iovec *part, size_t parts, const int *fds, siz
   for (;;) {
     ssize_t put = sendmsg (socket, &message, MSG_NOSIGNAL);
     if (put < 0) {
-      int r = wait_after (errno, socket, POLLOUT);
+      int r = fd_wait_after (errno, socket, POLLOUT);
       if (r < 0)
         return r;
       continue;

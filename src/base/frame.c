@@ -10,7 +10,7 @@
 #include "base/fd.h"
 
 static int64_t
-now_ms (void)
+frame_now_ms (void)
 {
   struct timespec now;
   clock_gettime (CLOCK_MONOTONIC, &now);
@@ -24,7 +24,7 @@ wait_readable (int socket, int64_t deadline)
   for (;;) {
     int left = -1;
     if (deadline >= 0) {
-      int64_t ms = deadline - now_ms ();
+      int64_t ms = deadline - frame_now_ms ();
       left = ms > 0 ? (int)ms : 0;
     }
     struct pollfd ready = {.fd = socket, .events = POLLIN};
@@ -78,7 +78,7 @@ int
 frame_receive (int socket, size_t max, int timeout_ms, struct frame_header *ret_header, char **ret_data,
                int *fds, size_t most, size_t *ret_count)
 {
-  int64_t deadline = timeout_ms < 0 ? -1 : now_ms () + timeout_ms;
+  int64_t deadline = timeout_ms < 0 ? -1 : frame_now_ms () + timeout_ms;
   struct frame_header header;
   size_t count = 0;
   char *data = NULL;

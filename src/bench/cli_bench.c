@@ -39,7 +39,7 @@ wants (const struct bench_options *options, const char *name)
 }
 
 static gboolean
-check_names (const struct bench_options *options, GError **error)
+cli_bench_check_names (const struct bench_options *options, GError **error)
 {
   for (char **name = options->only; name && *name; name++) {
     gsize i = 0;
@@ -58,7 +58,7 @@ check_names (const struct bench_options *options, GError **error)
 }
 
 static gboolean
-parse_options (int argc, char **argv, struct bench_options *options, GError **error)
+cli_bench_parse_options (int argc, char **argv, struct bench_options *options, GError **error)
 {
   const GOptionEntry entries[] = {
       {"env", 'e', 0, G_OPTION_ARG_FILENAME, &options->environment,
@@ -93,14 +93,14 @@ parse_options (int argc, char **argv, struct bench_options *options, GError **er
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "--rounds is 1 to 1000 and --seconds 1 to 600");
     return FALSE;
   }
-  return check_names (options, error);
+  return cli_bench_check_names (options, error);
 }
 
 /* Takes MEASURE, prints it unless JSON is wanted, and appends it to ROWS. One that this host cannot do is
  * left out: without namespaces there are no branches. */
 static gboolean
-take (struct bench *bench, const struct bench_options *options, const struct bench_measure *measure,
-      json_t *rows, GError **error)
+cli_bench_take (struct bench *bench, const struct bench_options *options, const struct bench_measure *measure,
+                json_t *rows, GError **error)
 {
   struct bench_finding finding = {bench_series_new (), bench_series_new (), NULL};
   g_autoptr (GError) problem = NULL;
@@ -121,7 +121,7 @@ take (struct bench *bench, const struct bench_options *options, const struct ben
 }
 
 static gboolean
-holds (const json_t *rows)
+cli_bench_holds (const json_t *rows)
 {
   gsize i;
   json_t *row;
@@ -148,11 +148,12 @@ measure_all (struct bench *bench, const struct bench_options *options, GError **
     bench_print_head (stdout);
   }
   for (gsize i = 0; i < bench_measure_count; i++)
-    if (wants (options, bench_measures[i].name) && !take (bench, options, &bench_measures[i], rows, error)) {
+    if (wants (options, bench_measures[i].name) &&
+        !cli_bench_take (bench, options, &bench_measures[i], rows, error)) {
       json_decref (report);
       return NULL;
     }
-  json_object_set_new (report, "holds", json_boolean (holds (rows)));
+  json_object_set_new (report, "holds", json_boolean (cli_bench_holds (rows)));
   return report;
 }
 
@@ -169,7 +170,7 @@ write_report (const struct bench_options *options, const json_t *report, GError 
 }
 
 static int
-measure (const struct bench_options *options)
+cli_bench_measure (const struct bench_options *options)
 {
   g_autoptr (GError) problem = NULL;
   struct bench bench = {.rounds = options->rounds,
@@ -186,7 +187,7 @@ measure (const struct bench_options *options)
 
 /* What is measured, for those who measure the same of others: scripts/bench-peers. */
 static int
-list (const struct bench_options *options)
+cli_bench_list (const struct bench_options *options)
 {
   g_autoptr (json_t) rows = json_array ();
   for (gsize i = 0; i < bench_measure_count; i++) {
@@ -220,9 +221,9 @@ cli_bench (int argc, char **argv)
     return code;
   struct bench_options options = {0};
   g_autoptr (GError) problem = NULL;
-  code = !parse_options (argc, argv, &options, &problem) ? cli_fail_usage (problem)
-         : options.list                                  ? list (&options)
-                                                         : measure (&options);
+  code = !cli_bench_parse_options (argc, argv, &options, &problem) ? cli_fail_usage (problem)
+         : options.list                                            ? cli_bench_list (&options)
+                                                                   : cli_bench_measure (&options);
   g_free (options.environment);
   g_free (options.output);
   g_strfreev (options.only);

@@ -51,7 +51,7 @@ run_command (const struct container_client *client, const char *image)
 
 /* FALSE with ADDER_ERROR_UNSUPPORTED: no run can be in a container here, and why. */
 static gboolean
-look (struct bench *bench, GError **error)
+containers_look (struct bench *bench, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   if (bench->docker_run)
@@ -72,9 +72,9 @@ look (struct bench *bench, GError **error)
 }
 
 static gboolean
-need_engine (struct bench *bench, AdderEngine **engine, const char *file, GError **error)
+containers_need_engine (struct bench *bench, AdderEngine **engine, const char *file, GError **error)
 {
-  if (!look (bench, error))
+  if (!containers_look (bench, error))
     return FALSE;
   if (*engine)
     return TRUE;
@@ -112,7 +112,7 @@ gboolean
 bench_run_container_pooled (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                             GError **error)
 {
-  if (!need_engine (bench, &bench->contained, BENCH_CONFIG_FILE, error))
+  if (!containers_need_engine (bench, &bench->contained, BENCH_CONFIG_FILE, error))
     return FALSE;
   gint64 until = g_get_monotonic_time () + READY_US;
   while (!is_settled (bench->contained) && g_get_monotonic_time () < until)
@@ -124,14 +124,14 @@ gboolean
 bench_run_container_cold (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                           GError **error)
 {
-  return need_engine (bench, &bench->uncontained, BENCH_UNPARKED_FILE, error) &&
+  return containers_need_engine (bench, &bench->uncontained, BENCH_UNPARKED_FILE, error) &&
          run_in (bench->uncontained, code, ret_ms, ret_stdout, error);
 }
 
 gboolean
 bench_run_docker (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
 {
-  if (!look (bench, error))
+  if (!containers_look (bench, error))
     return FALSE;
   if (!bench->docker_run[0]) {
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,

@@ -89,7 +89,7 @@ static const char kernel_script[] =
     "kernel.wait()\n";
 
 static struct bench_helper *
-start (struct bench *bench, const char *const *arguments, GError **error)
+helper_start (struct bench *bench, const char *const *arguments, GError **error)
 {
   struct bench_helper *helper = g_new0 (struct bench_helper, 1);
   int to, from;
@@ -106,7 +106,7 @@ start (struct bench *bench, const char *const *arguments, GError **error)
 
 /* The next line, or NULL. The caller's. */
 static json_t *
-read_answer (struct bench_helper *helper, GError **error)
+helper_read_answer (struct bench_helper *helper, GError **error)
 {
   char *line = NULL;
   size_t size = 0;
@@ -121,7 +121,7 @@ struct bench_helper *
 bench_helper_python (struct bench *bench, GError **error)
 {
   const char *arguments[] = {bench->environment->python, "-c", python_script, NULL};
-  return start (bench, arguments, error);
+  return helper_start (bench, arguments, error);
 }
 
 struct bench_helper *
@@ -133,8 +133,8 @@ bench_helper_kernel (struct bench *bench, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "there is no %s", SYSTEM_PYTHON);
     return NULL;
   }
-  struct bench_helper *helper = start (bench, arguments, error);
-  g_autoptr (json_t) answer = helper ? read_answer (helper, error) : NULL;
+  struct bench_helper *helper = helper_start (bench, arguments, error);
+  g_autoptr (json_t) answer = helper ? helper_read_answer (helper, error) : NULL;
   const char *missing = json_string_value (json_object_get (answer, "missing"));
   if (missing)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
@@ -153,7 +153,7 @@ bench_helper_run (struct bench_helper *helper, const char *code, double *ret_ms,
   json_dumpf (text, helper->to, JSON_ENCODE_ANY);
   fputc ('\n', helper->to);
   fflush (helper->to);
-  g_autoptr (json_t) answer = read_answer (helper, error);
+  g_autoptr (json_t) answer = helper_read_answer (helper, error);
   const char *problem = json_string_value (json_object_get (answer, "error"));
   if (problem)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the other side of the bench: %s", problem);

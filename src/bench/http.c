@@ -90,7 +90,7 @@ body_of (const char *answer, gsize length)
 }
 
 static char *
-receive (int fd, GError **error)
+http_receive (int fd, GError **error)
 {
   g_autofree char *answer = g_malloc0 (ANSWER_BYTES + 1);
   gsize length = 0;
@@ -124,7 +124,7 @@ bench_http_ask (struct bench_http *http, const char *environment, const char *co
   int r = fd_write_all (http->fd, request, strlen (request));
   if (r < 0)
     return error_from_errno (error, -r, "cannot ask the server of the bench");
-  *ret_result = receive (http->fd, error);
+  *ret_result = http_receive (http->fd, error);
   *ret_ms = (double)(g_get_monotonic_time () - start_us) / 1000.0;
   return *ret_result != NULL;
 }

@@ -72,7 +72,7 @@ count_held (const struct load_target *target)
 /* ---- the phases ---- */
 
 static void
-show_progress (struct watcher *watcher, const struct load_progress *progress, double done_s)
+load_show_progress (struct watcher *watcher, const struct load_progress *progress, double done_s)
 {
   gint64 now_us = g_get_monotonic_time ();
   if (!watcher->shows || now_us - watcher->shown_us < G_USEC_PER_SEC)
@@ -88,7 +88,7 @@ show_progress (struct watcher *watcher, const struct load_progress *progress, do
 
 /* Each tenth of the load, not of the clock: slices of the best rate do not count. */
 static void
-watch (const struct load_progress *progress, gpointer data)
+load_watch (const struct load_progress *progress, gpointer data)
 {
   struct watcher *watcher = data;
   struct load_report *report = watcher->report;
@@ -96,7 +96,7 @@ watch (const struct load_progress *progress, gpointer data)
   while (report->sample_count < LOAD_SAMPLES - 1 &&
          done_s >= report->seconds * report->sample_count / (LOAD_SAMPLES - 2))
     take_sample (report);
-  show_progress (watcher, progress, done_s);
+  load_show_progress (watcher, progress, done_s);
 }
 
 static void
@@ -119,7 +119,7 @@ load_part (struct load_target *target, struct load_report *report, struct watche
   watcher->start_us = g_get_monotonic_time ();
   for (guint i = 0; i < report->group_count; i++)
     load_tally_init (&tallies[i]);
-  load_run (target, report->groups, report->group_count, seconds, tallies, watch, watcher);
+  load_run (target, report->groups, report->group_count, seconds, tallies, load_watch, watcher);
   watcher->before_s += seconds;
   for (guint i = 0; i < report->group_count; i++) {
     watcher->ok_before += (gint64)tallies[i].outcomes[ADDER_OUTCOME_OK];
@@ -142,7 +142,7 @@ plan_groups (struct load_report *report, const struct load_options *options)
 }
 
 static void
-load (struct load_target *target, struct load_report *report, const struct load_options *options)
+load_load (struct load_target *target, struct load_report *report, const struct load_options *options)
 {
   struct watcher watcher = {.report = report, .shows = isatty (STDERR_FILENO) && !options->json};
   double slice_s = CLAMP (report->seconds / (6 * report->parts), 0.5, 10);
@@ -167,7 +167,7 @@ load (struct load_target *target, struct load_report *report, const struct load_
 /* ---- the command ---- */
 
 static gboolean
-parse (int argc, char **argv, struct load_options *options, GError **error)
+load_parse (int argc, char **argv, struct load_options *options, GError **error)
 {
   const GOptionEntry entries[] = {
       {"clients", 'c', 0, G_OPTION_ARG_INT, &options->clients, "Clients at once (1 to 10000, default 200)",
@@ -205,7 +205,7 @@ parse (int argc, char **argv, struct load_options *options, GError **error)
 }
 
 static int
-tell (const struct load_report *report, const struct load_options *options, GError **error)
+load_tell (const struct load_report *report, const struct load_options *options, GError **error)
 {
   g_autoptr (json_t) told = load_report_json (report);
   g_autofree char *text = json_dumps (told, JSON_INDENT (2) | JSON_REAL_PRECISION (6));
@@ -233,8 +233,8 @@ run (struct load_options *options, GError **error)
   for (guint i = 0; i < LOAD_GROUPS; i++)
     load_tally_init (&report.tallies[i]);
   if (load_target_open (&target, options->no_daemon || options->flood, error)) {
-    load (&target, &report, options);
-    code = tell (&report, options, error);
+    load_load (&target, &report, options);
+    code = load_tell (&report, options, error);
   }
   for (guint i = 0; i < LOAD_GROUPS; i++)
     load_tally_clear (&report.tallies[i]);
@@ -248,7 +248,7 @@ bench_load (int argc, char **argv)
   struct load_options options = {.clients = 200, .seconds = 60};
   g_autoptr (GError) problem = NULL;
   int code;
-  if (!parse (argc, argv, &options, &problem))
+  if (!load_parse (argc, argv, &options, &problem))
     code = cli_fail_usage (problem);
   else if ((code = run (&options, &problem)) < 0)
     code = cli_fail (problem);

@@ -39,7 +39,7 @@ load_tally_clear (struct load_tally *tally)
 
 /* Those of one group at the same time. */
 static void
-merge (struct load_tally *tally, const struct load_tally *more)
+load_client_merge (struct load_tally *tally, const struct load_tally *more)
 {
   tally->sent += more->sent;
   tally->lost += more->lost;
@@ -57,7 +57,7 @@ void
 load_tally_add (struct load_tally *tally, const struct load_tally *more)
 {
   double seconds = tally->seconds + more->seconds;
-  merge (tally, more);
+  load_client_merge (tally, more);
   tally->seconds = seconds;
 }
 
@@ -68,7 +68,7 @@ load_tally_rate (const struct load_tally *tally)
 }
 
 static void
-note_result (struct load_client *client, AdderOutcome outcome, double took_ms)
+load_client_note_result (struct load_client *client, AdderOutcome outcome, double took_ms)
 {
   struct load_tally *tally = &client->tally;
   tally->outcomes[outcome]++;
@@ -86,7 +86,7 @@ note_result (struct load_client *client, AdderOutcome outcome, double took_ms)
 
 /* One request to its end. FALSE when it was lost. */
 static gboolean
-ask_once (struct load_client *client)
+load_client_ask_once (struct load_client *client)
 {
   struct load_tally *tally = &client->tally;
   g_autoptr (GError) problem = NULL;
@@ -95,7 +95,7 @@ ask_once (struct load_client *client)
   g_snprintf (token, sizeof token, "load-%u-%" G_GUINT64_FORMAT "-end", client->number, tally->sent++);
   gint64 start_us = g_get_monotonic_time ();
   if (load_line_ask (&client->line, token, &outcome, &problem)) {
-    note_result (client, outcome, (double)(g_get_monotonic_time () - start_us) / 1000);
+    load_client_note_result (client, outcome, (double)(g_get_monotonic_time () - start_us) / 1000);
     return TRUE;
   }
   tally->lost++;
@@ -124,7 +124,7 @@ client_thread (gpointer data)
     if (g_get_monotonic_time () >= client->until_us)
       break;
     next_us += client->period_us;
-    breaks += ask_once (client) ? 0 : 1;
+    breaks += load_client_ask_once (client) ? 0 : 1;
   }
   load_line_close (&client->line);
   /* Who had to give up early did not ask at a higher rate. */
@@ -169,7 +169,7 @@ load_run (struct load_target *target, const struct load_group *groups, guint cou
   for (guint i = 0; i < count; i++)
     for (guint j = 0; j < groups[i].clients; j++, number++) {
       g_thread_join (threads[number]);
-      merge (&tallies[i], &clients[number].tally);
+      load_client_merge (&tallies[i], &clients[number].tally);
       load_tally_clear (&clients[number].tally);
     }
 }

@@ -72,7 +72,7 @@ target_status (struct load_target *target, gboolean *ret_gone)
 }
 
 static json_int_t
-number (const json_t *object, const char *name)
+load_target_number (const json_t *object, const char *name)
 {
   return json_integer_value (json_object_get (object, name));
 }
@@ -83,12 +83,13 @@ is_at_rest (const struct load_target *target, const json_t *status)
   gsize i;
   json_t *pool;
   gboolean found = FALSE;
-  if (!status || number (status, "running") > 0 || number (status, "waiting") > 0)
+  if (!status || load_target_number (status, "running") > 0 || load_target_number (status, "waiting") > 0)
     return FALSE;
   json_array_foreach (json_object_get (status, "pools"), i, pool)
   {
-    if (number (pool, "parking") > 0 || number (pool, "parked") < (json_int_t)target->parked ||
-        json_is_true (json_object_get (pool, "bare")) || number (pool, "zygotes") > 1)
+    if (load_target_number (pool, "parking") > 0 ||
+        load_target_number (pool, "parked") < (json_int_t)target->parked ||
+        json_is_true (json_object_get (pool, "bare")) || load_target_number (pool, "zygotes") > 1)
       return FALSE;
     found |= g_strcmp0 (json_string_value (json_object_get (pool, "environment")), target->environment) == 0;
   }
@@ -113,8 +114,8 @@ load_target_rest (struct load_target *target, guint seconds)
 
 /* What TARGET's code printed. */
 static gboolean
-is_own (const struct load_target *target, AdderOutcome outcome, const char *result, const char *token,
-        GError **error)
+load_target_is_own (const struct load_target *target, AdderOutcome outcome, const char *result,
+                    const char *token, GError **error)
 {
   if (!target->echoes || outcome != ADDER_OUTCOME_OK || strstr (result, token))
     return TRUE;
@@ -136,7 +137,7 @@ ask_engine (struct load_line *line, const char *token, AdderOutcome *ret_outcome
   adder_request_set_owner (request, line->owner, NULL);
   g_autoptr (AdderResult) result = adder_run (target->engine, request);
   AdderOutcome outcome = adder_result_outcome (result);
-  if (!is_own (target, outcome, adder_result_json (result), token, error))
+  if (!load_target_is_own (target, outcome, adder_result_json (result), token, error))
     return FALSE;
   *ret_outcome = outcome;
   return TRUE;
@@ -179,8 +180,8 @@ send_run (const struct load_line *line, const char *token, GError **error)
 
 /* FALSE without ERROR: it was another event. */
 static gboolean
-take_message (const struct load_line *line, const struct protocol_message *message, const char *token,
-              AdderOutcome *ret_outcome, GError **error)
+load_target_take_message (const struct load_line *line, const struct protocol_message *message,
+                          const char *token, AdderOutcome *ret_outcome, GError **error)
 {
   struct protocol_result head;
   if (message->kind == PROTOCOL_REFUSED) {
@@ -190,7 +191,8 @@ take_message (const struct load_line *line, const struct protocol_message *messa
   if (message->kind != PROTOCOL_RESULT || message->length < sizeof head)
     return FALSE;
   memcpy (&head, message->data, sizeof head);
-  if (!is_own (line->target, (AdderOutcome)head.outcome, message->data + sizeof head, token, error))
+  if (!load_target_is_own (line->target, (AdderOutcome)head.outcome, message->data + sizeof head, token,
+                           error))
     return FALSE;
   if (head.outcome >= LOAD_OUTCOMES) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the daemon gave an unknown outcome, %u",
@@ -209,7 +211,7 @@ await_result (const struct load_line *line, const char *token, AdderOutcome *ret
     g_autoptr (GError) problem = NULL;
     if (!protocol_receive (line->client.fd, PROTOCOL_AWAIT_EVENT, -1, &message, error))
       return FALSE;
-    gboolean done = take_message (line, &message, token, ret_outcome, &problem);
+    gboolean done = load_target_take_message (line, &message, token, ret_outcome, &problem);
     protocol_message_clear (&message);
     if (problem)
       g_propagate_error (error, g_steal_pointer (&problem));

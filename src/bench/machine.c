@@ -25,7 +25,7 @@ processor_name (void)
 
 /* As the result of a run says it: that is what was measured. */
 static json_t *
-isolation (struct bench *bench)
+machine_isolation (struct bench *bench)
 {
   g_autoptr (AdderRequest) request = adder_request_new ("1", -1);
   adder_request_set_environment (request, bench->environment->name);
@@ -75,7 +75,7 @@ bench_machine_json (struct bench *bench, GError **error)
                     "kernel", host.release, "architecture", host.machine, "processor",
                     json_text_or_null (processor), "cores", (int)g_get_num_processors (), "memory_bytes",
                     (json_int_t)sysconf (_SC_PHYS_PAGES) * (json_int_t)sysconf (_SC_PAGESIZE), "load_average",
-                    load[0], "root", geteuid () == 0, "isolation", isolation (bench), "adder",
+                    load[0], "root", geteuid () == 0, "isolation", machine_isolation (bench), "adder",
                     adder_version (), "environment", bench->environment->name, "python",
                     bench->environment->version, "packages", packages, "storing", "sqlite, directory");
 }

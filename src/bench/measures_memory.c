@@ -13,13 +13,13 @@
 #include "interfaces/socket/client.h"
 
 static void
-add (GArray *series, double value)
+measures_memory_add (GArray *series, double value)
 {
   g_array_append_val (series, value);
 }
 
 static gboolean
-fail (GError **error, const char *what)
+measures_memory_fail (GError **error, const char *what)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s", what);
   return FALSE;
@@ -36,7 +36,8 @@ mean_of_parked (struct bench *bench, double *ret_bytes, GError **error)
   g_autoptr (GArray) processes = bench_processes (0);
   guint64 bytes = bench_sandbox_bytes (processes);
   if (bytes == 0)
-    return fail (error, "the memory of parked sandboxes cannot be read (/proc/PID/smaps_rollup)");
+    return measures_memory_fail (error,
+                                 "the memory of parked sandboxes cannot be read (/proc/PID/smaps_rollup)");
   *ret_bytes = (double)bytes / (double)bench->parked;
   return TRUE;
 }
@@ -51,8 +52,8 @@ bench_take_parked_memory (struct bench *bench, const struct bench_measure *measu
     if (!measure->plain (bench, measure->plain_code, &took, &text, error) ||
         !mean_of_parked (bench, &bytes, error))
       return FALSE;
-    add (finding->plain, g_ascii_strtod (text, NULL));
-    add (finding->adder, bytes);
+    measures_memory_add (finding->plain, g_ascii_strtod (text, NULL));
+    measures_memory_add (finding->adder, bytes);
     /* The next pool is another one. */
     for (guint64 i = 0; i < bench->parked; i++)
       if (!bench_run_library (bench, "1", &took, NULL, error))
@@ -113,11 +114,12 @@ bench_take_daemon_memory (struct bench *bench, G_GNUC_UNUSED const struct bench_
   for (int i = 0; i < PRINTS; i++) {
     struct process_memory before, after;
     if (!process_memory (pid, &before) || !forget_peak (pid, error) || !print_much (bench, error))
-      return error && *error ? FALSE : fail (error, "the daemon of the bench went away");
+      return error && *error ? FALSE : measures_memory_fail (error, "the daemon of the bench went away");
     if (!process_memory (pid, &after))
-      return fail (error, "the daemon of the bench went away");
-    add (finding->plain, (double)before.resident_bytes);
-    add (finding->adder, (double)(after.peak_bytes - MIN (before.resident_bytes, after.peak_bytes)));
+      return measures_memory_fail (error, "the daemon of the bench went away");
+    measures_memory_add (finding->plain, (double)before.resident_bytes);
+    measures_memory_add (finding->adder,
+                         (double)(after.peak_bytes - MIN (before.resident_bytes, after.peak_bytes)));
   }
   finding->details = json_pack ("{s:I}", "printed_bytes", (json_int_t)bench->print_bytes);
   return TRUE;
@@ -148,7 +150,7 @@ faults_since (GArray *before, GArray *after, double *ret_faults, double *ret_ahe
 }
 
 static void
-settle (const struct bench *bench)
+measures_memory_settle (const struct bench *bench)
 {
   bench_settle (bench->engine, bench->parked);
   if (bench->untouched)
@@ -165,16 +167,16 @@ add_faults (struct bench *bench, bench_run run, const char *code, GArray *series
 {
   double took, faults, parking;
   for (int i = 0; i < TRIES_MAX; i++) {
-    settle (bench);
+    measures_memory_settle (bench);
     g_autoptr (GArray) before = bench_processes (0);
     if (!run (bench, code, &took, NULL, error))
       return FALSE;
-    settle (bench);
+    measures_memory_settle (bench);
     g_autoptr (GArray) after = bench_processes (0);
     if (!faults_since (before, after, &faults, &parking))
       continue;
-    add (series, faults);
-    add (ahead, parking);
+    measures_memory_add (series, faults);
+    measures_memory_add (ahead, parking);
     break;
   }
   return TRUE;

@@ -22,7 +22,7 @@
 #define BRANCHES 10
 
 static double
-now_ms (void)
+measures_sessions_now_ms (void)
 {
   return (double)g_get_monotonic_time () / 1000.0;
 }
@@ -31,17 +31,17 @@ now_ms (void)
 
 /* Does the operation NAME; PARAMS are taken. The caller's; NULL on error. */
 static json_t *
-call_engine (struct bench *bench, const char *name, json_t *params, GError **error)
+measures_sessions_call_engine (struct bench *bench, const char *name, json_t *params, GError **error)
 {
   const struct operation_caller caller = OPERATION_CALLER (bench->engine, NULL, ROLE_ADMIN);
   return operation_call (&caller, name, params, error);
 }
 
 static gboolean
-end_session (struct bench *bench, const char *session, GError **error)
+measures_sessions_end_session (struct bench *bench, const char *session, GError **error)
 {
   g_autoptr (json_t) ended =
-      call_engine (bench, "session.end", json_pack ("{s:s}", "session", session), error);
+      measures_sessions_call_engine (bench, "session.end", json_pack ("{s:s}", "session", session), error);
   return ended != NULL;
 }
 
@@ -56,7 +56,7 @@ new_session (struct bench *bench, GError **error)
 }
 
 static gboolean
-run_cell (struct bench *bench, const char *session, const char *code, GError **error)
+measures_sessions_run_cell (struct bench *bench, const char *session, const char *code, GError **error)
 {
   double took;
   return bench_run_in (bench->engine, bench, session, code, &took, NULL, error);
@@ -68,7 +68,7 @@ have_session (struct bench *bench, GError **error)
 {
   if (!bench->session) {
     bench->session = new_session (bench, error);
-    return bench->session && run_cell (bench, bench->session, BEGIN_CODE, error);
+    return bench->session && measures_sessions_run_cell (bench, bench->session, BEGIN_CODE, error);
   }
   return TRUE;
 }
@@ -97,18 +97,18 @@ bench_run_session_new (struct bench *bench, G_GNUC_UNUSED const char *code, doub
                        G_GNUC_UNUSED char **ret_stdout, GError **error)
 {
   bench_settle (bench->engine, bench->parked);
-  double start = now_ms ();
+  double start = measures_sessions_now_ms ();
   g_autofree char *session = new_session (bench, error);
-  *ret_ms = now_ms () - start;
-  return session && end_session (bench, session, error);
+  *ret_ms = measures_sessions_now_ms () - start;
+  return session && measures_sessions_end_session (bench, session, error);
 }
 
 /* Its id, the caller's; NULL on error. */
 static char *
 new_checkpoint (struct bench *bench, GError **error)
 {
-  g_autoptr (json_t) checkpoint =
-      call_engine (bench, "session.checkpoint", json_pack ("{s:s}", "session", bench->session), error);
+  g_autoptr (json_t) checkpoint = measures_sessions_call_engine (
+      bench, "session.checkpoint", json_pack ("{s:s}", "session", bench->session), error);
   return g_strdup (json_string_value (json_object_get (checkpoint, "checkpoint_id")));
 }
 
@@ -116,15 +116,15 @@ gboolean
 bench_run_checkpoint (struct bench *bench, const char *code, double *ret_ms, G_GNUC_UNUSED char **ret_stdout,
                       GError **error)
 {
-  if (!have_session (bench, error) || !run_cell (bench, bench->session, code, error))
+  if (!have_session (bench, error) || !measures_sessions_run_cell (bench, bench->session, code, error))
     return FALSE;
-  double start = now_ms ();
+  double start = measures_sessions_now_ms ();
   g_autofree char *checkpoint = new_checkpoint (bench, error);
-  *ret_ms = now_ms () - start;
+  *ret_ms = measures_sessions_now_ms () - start;
   if (!checkpoint)
     return FALSE;
   json_t *params = json_pack ("{s:s, s:s}", "session", bench->session, "checkpoint", checkpoint);
-  g_autoptr (json_t) dropped = call_engine (bench, "session.forget", params, error);
+  g_autoptr (json_t) dropped = measures_sessions_call_engine (bench, "session.forget", params, error);
   return dropped != NULL;
 }
 
@@ -136,12 +136,12 @@ bench_run_rollback (struct bench *bench, const char *code, double *ret_ms, G_GNU
     return FALSE;
   if (!bench->checkpoint)
     bench->checkpoint = new_checkpoint (bench, error);
-  if (!bench->checkpoint || !run_cell (bench, bench->session, code, error))
+  if (!bench->checkpoint || !measures_sessions_run_cell (bench, bench->session, code, error))
     return FALSE;
-  double start = now_ms ();
+  double start = measures_sessions_now_ms ();
   json_t *params = json_pack ("{s:s, s:s}", "session", bench->session, "checkpoint", bench->checkpoint);
-  g_autoptr (json_t) back = call_engine (bench, "session.rollback", params, error);
-  *ret_ms = now_ms () - start;
+  g_autoptr (json_t) back = measures_sessions_call_engine (bench, "session.rollback", params, error);
+  *ret_ms = measures_sessions_now_ms () - start;
   return back != NULL;
 }
 
@@ -151,18 +151,18 @@ static gboolean
 branch (struct bench *bench, const char *session, guint count, const char *code, double *ret_ms,
         GError **error)
 {
-  double start = now_ms ();
+  double start = measures_sessions_now_ms ();
   json_t *params = json_pack ("{s:s, s:i}", "session", session, "count", (int)count);
-  g_autoptr (json_t) made = call_engine (bench, "session.branch", params, error);
-  *ret_ms = now_ms () - start;
+  g_autoptr (json_t) made = measures_sessions_call_engine (bench, "session.branch", params, error);
+  *ret_ms = measures_sessions_now_ms () - start;
   gboolean ok = made != NULL;
   gsize i;
   json_t *each;
   json_array_foreach (json_object_get (made, "sessions"), i, each)
   {
     const char *id = json_string_value (json_object_get (each, "session_id"));
-    ok = ok && run_cell (bench, id, code, error);
-    (void)end_session (bench, id, NULL);
+    ok = ok && measures_sessions_run_cell (bench, id, code, error);
+    (void)measures_sessions_end_session (bench, id, NULL);
   }
   return ok;
 }
@@ -185,7 +185,7 @@ static gint64
 session_bytes (struct bench *bench, const char *session)
 {
   g_autoptr (json_t) shown =
-      call_engine (bench, "session.show", json_pack ("{s:s}", "session", session), NULL);
+      measures_sessions_call_engine (bench, "session.show", json_pack ("{s:s}", "session", session), NULL);
   return json_integer_value (json_object_get (shown, "memory_bytes"));
 }
 
@@ -220,13 +220,14 @@ bench_take_branch (struct bench *bench, const struct bench_measure *measure, str
 {
   double took;
   g_autofree char *session = new_session (bench, error);
-  struct bench_helper *python =
-      session && run_cell (bench, session, measure->code, error) ? bench_helper_python (bench, error) : NULL;
+  struct bench_helper *python = session && measures_sessions_run_cell (bench, session, measure->code, error)
+                                    ? bench_helper_python (bench, error)
+                                    : NULL;
   gboolean ok = python && bench_helper_run (python, measure->code, &took, NULL, error) &&
                 take_branches (bench, measure, session, python, finding, error);
   bench_helper_free (python);
   if (session)
-    (void)end_session (bench, session, NULL);
+    (void)measures_sessions_end_session (bench, session, NULL);
   return ok;
 }
 
@@ -269,7 +270,7 @@ static void
 end_sessions (struct bench *bench, GPtrArray *sessions, guint before)
 {
   for (guint i = 0; i < sessions->len; i++)
-    (void)end_session (bench, g_ptr_array_index (sessions, i), NULL);
+    (void)measures_sessions_end_session (bench, g_ptr_array_index (sessions, i), NULL);
   gint64 until = g_get_monotonic_time () + END_WAIT_US;
   for (guint last = before; g_get_monotonic_time () < until; g_usleep (20000)) {
     g_autoptr (GArray) left = bench_processes (0);
@@ -301,14 +302,14 @@ take_session_memory (struct bench *bench, const struct bench_measure *measure, G
     if (!session)
       return FALSE;
     g_ptr_array_add (sessions, session);
-    if (!run_cell (bench, session, measure->code, error))
+    if (!measures_sessions_run_cell (bench, session, measure->code, error))
       return FALSE;
   }
   bench_settle (bench->engine, bench->parked);
   g_autoptr (GArray) processes = bench_processes (0);
   g_autoptr (GArray) fresh = private_bytes (processes);
   for (guint i = 0; i < count; i++)
-    if (!run_cell (bench, g_ptr_array_index (sessions, i), GROUPBY_CODE, error))
+    if (!measures_sessions_run_cell (bench, g_ptr_array_index (sessions, i), GROUPBY_CODE, error))
       return FALSE;
   g_autoptr (GArray) worked = private_bytes (processes);
   (void)end_sessions (bench, sessions, processes->len);
@@ -333,7 +334,7 @@ bench_take_session_memory (struct bench *bench, const struct bench_measure *meas
   GPtrArray *sessions = g_ptr_array_new_with_free_func (g_free);
   gboolean ok = take_session_memory (bench, measure, sessions, count, finding, &worked, error);
   for (guint i = 0; !ok && i < sessions->len; i++)
-    (void)end_session (bench, g_ptr_array_index (sessions, i), NULL);
+    (void)measures_sessions_end_session (bench, g_ptr_array_index (sessions, i), NULL);
   g_ptr_array_unref (sessions);
   if (!finding->details)
     finding->details = json_object ();

@@ -85,7 +85,7 @@ bench_sandbox_bytes (GArray *processes)
 /* Those below FOLDER; PREFIX begins the name of the engine's own group, under which those of sandboxes are.
  * Version 1 has one for each controller: the most that any of them has is what is counted. */
 static guint
-count_groups (const char *folder, const char *prefix, guint depth)
+processes_count_groups (const char *folder, const char *prefix, guint depth)
 {
   g_autoptr (GDir) dir = depth > 0 ? g_dir_open (folder, 0, NULL) : NULL;
   guint most = 0;
@@ -99,7 +99,7 @@ count_groups (const char *folder, const char *prefix, guint depth)
       for (const char *entry; own && (entry = g_dir_read_name (own));)
         count += g_str_has_prefix (entry, "run-");
     } else
-      count = count_groups (path, prefix, depth - 1);
+      count = processes_count_groups (path, prefix, depth - 1);
     most = MAX (most, count);
   }
   return most;
@@ -109,5 +109,5 @@ guint
 bench_groups (pid_t holder)
 {
   g_autofree char *prefix = g_strdup_printf ("adder-%d-", (int)holder);
-  return count_groups (GROUP_ROOT, prefix, GROUP_DEPTH);
+  return processes_count_groups (GROUP_ROOT, prefix, GROUP_DEPTH);
 }

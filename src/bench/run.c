@@ -27,7 +27,7 @@
 #define SETTLE_US           (2 * G_USEC_PER_SEC)
 
 static double
-now_ms (void)
+run_now_ms (void)
 {
   return (double)g_get_monotonic_time () / 1000.0;
 }
@@ -35,7 +35,7 @@ now_ms (void)
 /* ---- running ---- */
 
 static char *
-stdout_of (const json_t *result)
+run_stdout_of (const json_t *result)
 {
   return g_strdup (json_string_value (json_object_get (result, "stdout")));
 }
@@ -44,9 +44,9 @@ gboolean
 bench_run_request (AdderEngine *engine, const AdderRequest *request, double *ret_ms, char **ret_stdout,
                    GError **error)
 {
-  double start = now_ms ();
+  double start = run_now_ms ();
   g_autoptr (AdderResult) result = adder_run (engine, request);
-  double took = now_ms () - start;
+  double took = run_now_ms () - start;
   if (adder_result_outcome (result) != ADDER_OUTCOME_OK) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a run of the bench ended badly: %s",
                  adder_result_json (result));
@@ -54,7 +54,7 @@ bench_run_request (AdderEngine *engine, const AdderRequest *request, double *ret
   }
   g_autoptr (json_t) value = library_result (result);
   if (ret_stdout)
-    *ret_stdout = stdout_of (value);
+    *ret_stdout = run_stdout_of (value);
   *ret_ms = took;
   return TRUE;
 }
@@ -130,7 +130,7 @@ bench_run_http (struct bench *bench, const char *code, double *ret_ms, char **re
     return FALSE;
   g_autoptr (json_t) value = json_loads (result, JSON_ALLOW_NUL, NULL);
   if (ret_stdout)
-    *ret_stdout = stdout_of (value);
+    *ret_stdout = run_stdout_of (value);
   return TRUE;
 }
 
@@ -139,7 +139,7 @@ bench_run_http (struct bench *bench, const char *code, double *ret_ms, char **re
 
 /* Makes *ENGINE, with the configuration FILE, when it is first needed. Callers may be several threads. */
 static gboolean
-need_engine (const struct bench *bench, AdderEngine **engine, const char *file, GError **error)
+run_need_engine (const struct bench *bench, AdderEngine **engine, const char *file, GError **error)
 {
   static GMutex lock;
   g_autoptr (GMutexLocker) locked = g_mutex_locker_new (&lock);
@@ -154,7 +154,7 @@ need_engine (const struct bench *bench, AdderEngine **engine, const char *file, 
 gboolean
 bench_run_unkept (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
 {
-  return need_engine (bench, &bench->unkept, UNKEPT_FILE, error) &&
+  return run_need_engine (bench, &bench->unkept, UNKEPT_FILE, error) &&
          bench_run_in (bench->unkept, bench, NULL, code, ret_ms, ret_stdout, error);
 }
 
@@ -162,7 +162,7 @@ gboolean
 bench_run_unkept_settled (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout,
                           GError **error)
 {
-  if (!need_engine (bench, &bench->unkept, UNKEPT_FILE, error))
+  if (!run_need_engine (bench, &bench->unkept, UNKEPT_FILE, error))
     return FALSE;
   bench_settle (bench->unkept, bench->parked);
   return bench_run_in (bench->unkept, bench, NULL, code, ret_ms, ret_stdout, error);
@@ -171,7 +171,7 @@ bench_run_unkept_settled (struct bench *bench, const char *code, double *ret_ms,
 gboolean
 bench_run_untouched (struct bench *bench, const char *code, double *ret_ms, char **ret_stdout, GError **error)
 {
-  if (!need_engine (bench, &bench->untouched, UNTOUCHED_FILE, error))
+  if (!run_need_engine (bench, &bench->untouched, UNTOUCHED_FILE, error))
     return FALSE;
   bench_settle (bench->untouched, bench->parked);
   return bench_run_in (bench->untouched, bench, NULL, code, ret_ms, ret_stdout, error);
@@ -183,11 +183,11 @@ bench_process (const char *const *arguments, GStrv variables, const char *direct
 {
   int status = 0;
   g_autofree char *text = NULL;
-  double start = now_ms ();
+  double start = run_now_ms ();
   if (!g_spawn_sync (directory, (char **)arguments, variables, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &text,
                      NULL, &status, error))
     return FALSE;
-  double took = now_ms () - start;
+  double took = run_now_ms () - start;
   if (!g_spawn_check_wait_status (status, error)) {
     g_prefix_error (error, "%s: ", arguments[0]);
     return FALSE;
@@ -270,7 +270,7 @@ plain_variables (const struct environment *environment, const char *directory)
 }
 
 static gboolean
-write_file (const struct config *config, const char *directory, const char *name, GError **error)
+run_write_file (const struct config *config, const char *directory, const char *name, GError **error)
 {
   g_autofree char *file = g_build_filename (directory, name, NULL);
   FILE *stream = g_fopen (file, "we");
@@ -316,20 +316,20 @@ write_configurations (struct config *config, const char *directory, const char *
   config->store_blobs = g_strdup_printf ("directory:%s/files", store);
   g_free (config->http_tokens);
   config->http_tokens = g_build_filename (directory, "tokens", NULL);
-  if (!write_file (config, directory, BENCH_CONFIG_FILE, error))
+  if (!run_write_file (config, directory, BENCH_CONFIG_FILE, error))
     return FALSE;
   config->touch_ahead = FALSE;
-  if (!write_file (config, directory, UNTOUCHED_FILE, error))
+  if (!run_write_file (config, directory, UNTOUCHED_FILE, error))
     return FALSE;
   config->touch_ahead = touch_ahead;
   config->container_parked = 0;
-  if (!write_file (config, directory, BENCH_UNPARKED_FILE, error))
+  if (!run_write_file (config, directory, BENCH_UNPARKED_FILE, error))
     return FALSE;
   g_free (config->store_records);
   g_free (config->store_blobs);
   config->store_records = g_strdup ("none");
   config->store_blobs = g_strdup ("none");
-  return write_file (config, directory, UNKEPT_FILE, error);
+  return run_write_file (config, directory, UNKEPT_FILE, error);
 }
 
 gboolean

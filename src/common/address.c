@@ -191,7 +191,7 @@ address_is_disguised (const struct address *address)
 
 /* Whether ADDRESS is one of this host's own: what answers there may be meant for nobody else. */
 static gboolean
-is_own (const struct address *address)
+address_is_own (const struct address *address)
 {
   struct ifaddrs *list;
   struct address own;
@@ -209,7 +209,7 @@ const char *
 address_obstacle (const struct address *address, const GArray *opened)
 {
   const char *what = address_special (address);
-  if (!what && is_own (address))
+  if (!what && address_is_own (address))
     what = "an address of this host";
   for (guint i = 0; what && opened && !address_is_disguised (address) && i < opened->len; i++)
     if (address_block_has (&g_array_index (opened, struct address_block, i), address))
@@ -240,7 +240,7 @@ looks_like_number (const char *label)
 }
 
 static gboolean
-is_name (const char *name)
+address_is_name (const char *name)
 {
   const char *label = name;
   for (;;) {
@@ -280,7 +280,7 @@ host_name_parse (const char *text, gsize length, struct host_name *ret_name)
     /* "example.org." is example.org, wherever one looks it up from. */
     if (length > 1 && inner[length - 1] == '.')
       inner[length - 1] = '\0';
-    if (!is_name (inner))
+    if (!address_is_name (inner))
       return FALSE;
     g_strlcpy (name.text, inner, sizeof name.text);
   }

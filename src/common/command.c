@@ -112,7 +112,7 @@ give_line (const struct command *command, struct stream *stream)
 
 /* Reads what is there. Returns FALSE at the end of the stream. */
 static gboolean
-read_lines (const struct command *command, struct stream *stream)
+command_read_lines (const struct command *command, struct stream *stream)
 {
   char buffer[8192];
   ssize_t count = read (stream->fd, buffer, sizeof buffer);
@@ -144,7 +144,7 @@ read_streams (const struct command *command, struct stream streams[2], gint64 de
     if (poll (polled, 2, (int)MIN (left_ms, G_MAXINT)) < 0 && errno != EINTR)
       return FALSE;
     for (int i = 0; i < 2; i++)
-      if (polled[i].revents != 0 && !read_lines (command, &streams[i]))
+      if (polled[i].revents != 0 && !command_read_lines (command, &streams[i]))
         fd_close (&streams[i].fd);
   }
   return TRUE;
@@ -169,7 +169,7 @@ wait_until_ended (GPid pid, gint64 deadline_us)
 }
 
 static int
-wait_for (GPid pid)
+command_wait_for (GPid pid)
 {
   int status = 0;
   while (waitpid (pid, &status, 0) < 0)
@@ -198,7 +198,7 @@ command_run (const struct command *command, int *ret_status, GError **error)
   gboolean in_time = read_streams (command, streams, deadline_us) && wait_until_ended (pid, deadline_us);
   if (!in_time)
     kill (command->alone ? -pid : pid, SIGKILL);
-  int status = wait_for (pid);
+  int status = command_wait_for (pid);
   for (int i = 0; i < 2; i++) {
     fd_close (&streams[i].fd);
     g_string_free (streams[i].line, TRUE);

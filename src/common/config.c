@@ -33,7 +33,7 @@ config_unit (const struct config_row *row)
 /* ---- reading ---- */
 
 static gboolean
-set_text (const struct config_row *row, struct config *config, const char *value, GError **error)
+config_set_text (const struct config_row *row, struct config *config, const char *value, GError **error)
 {
   if (row->type == CONFIG_PATH && !g_path_is_absolute (value)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not an absolute path", value);
@@ -55,7 +55,7 @@ set_text (const struct config_row *row, struct config *config, const char *value
 }
 
 static gboolean
-set_boolean (const struct config_row *row, struct config *config, const char *value, GError **error)
+config_set_boolean (const struct config_row *row, struct config *config, const char *value, GError **error)
 {
   gboolean yes = strcmp (value, "true") == 0;
   if (!yes && strcmp (value, "false") != 0) {
@@ -67,7 +67,7 @@ set_boolean (const struct config_row *row, struct config *config, const char *va
 }
 
 static gboolean
-set_number (const struct config_row *row, struct config *config, const char *value, GError **error)
+config_set_number (const struct config_row *row, struct config *config, const char *value, GError **error)
 {
   guint64 number;
   if (!quantity_parse (value, config_unit (row), &number, error))
@@ -83,17 +83,17 @@ set_number (const struct config_row *row, struct config *config, const char *val
 }
 
 static gboolean
-set_value (const struct config_row *row, struct config *config, const char *value, GError **error)
+config_set_value (const struct config_row *row, struct config *config, const char *value, GError **error)
 {
   if (config_is_text (row))
-    return set_text (row, config, value, error);
+    return config_set_text (row, config, value, error);
   if (row->type == CONFIG_BOOLEAN)
-    return set_boolean (row, config, value, error);
-  return set_number (row, config, value, error);
+    return config_set_boolean (row, config, value, error);
+  return config_set_number (row, config, value, error);
 }
 
 static const struct config_row *
-find_row (const char *group, const char *key)
+config_find_row (const char *group, const char *key)
 {
   for (gsize i = 0; i < config_rows; i++)
     if (strcmp (config_table[i].group, group) == 0 && strcmp (config_table[i].key, key) == 0)
@@ -102,10 +102,10 @@ find_row (const char *group, const char *key)
 }
 
 static gboolean
-read_key (struct config *config, GKeyFile *keys, const char *file, const char *group, const char *key,
-          GError **error)
+config_read_key (struct config *config, GKeyFile *keys, const char *file, const char *group, const char *key,
+                 GError **error)
 {
-  const struct config_row *row = find_row (group, key);
+  const struct config_row *row = config_find_row (group, key);
   if (!row) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "%s: [%s] %s: there is no such key (see adder config show)", file, group, key);
@@ -113,7 +113,7 @@ read_key (struct config *config, GKeyFile *keys, const char *file, const char *g
   }
   g_autoptr (GError) problem = NULL;
   g_autofree char *value = g_key_file_get_string (keys, group, key, &problem);
-  if (problem || !set_value (row, config, g_strstrip (value), &problem)) {
+  if (problem || !config_set_value (row, config, g_strstrip (value), &problem)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: [%s] %s: %s", file, group, key,
                  problem->message);
     return FALSE;
@@ -125,7 +125,7 @@ read_key (struct config *config, GKeyFile *keys, const char *file, const char *g
 }
 
 static gboolean
-read_file (struct config *config, const char *file, gboolean required, GError **error)
+config_read_file (struct config *config, const char *file, gboolean required, GError **error)
 {
   g_autoptr (GKeyFile) keys = g_key_file_new ();
   g_autoptr (GError) problem = NULL;
@@ -142,7 +142,7 @@ read_file (struct config *config, const char *file, gboolean required, GError **
   for (gsize i = 0; groups[i]; i++) {
     g_auto (GStrv) names = g_key_file_get_keys (keys, groups[i], NULL, NULL);
     for (gsize j = 0; names && names[j]; j++)
-      if (!read_key (config, keys, file, groups[i], names[j], error))
+      if (!config_read_key (config, keys, file, groups[i], names[j], error))
         return FALSE;
   }
   return TRUE;
@@ -157,7 +157,7 @@ set_defaults (struct config *config)
     config->sources[i] = g_strdup ("default");
     g_autofree char *value = row->computed ? row->computed () : g_strdup (row->standard);
     g_autoptr (GError) problem = NULL;
-    if (value && !set_value (row, config, value, &problem))
+    if (value && !config_set_value (row, config, value, &problem))
       g_error ("the default of [%s] %s is wrong: %s", row->group, row->key, problem->message);
   }
 }
@@ -174,9 +174,9 @@ config_load (const char *file, GError **error)
   const char *given = g_getenv ("ADDER_CONFIG_DIR");
   gboolean alone = (given && given[0] != '\0') || strcmp (user, system) == 0;
 
-  gboolean ok =
-      file ? read_file (config, file, TRUE, error)
-           : (alone || read_file (config, system, FALSE, error)) && read_file (config, user, FALSE, error);
+  gboolean ok = file ? config_read_file (config, file, TRUE, error)
+                     : (alone || config_read_file (config, system, FALSE, error)) &&
+                           config_read_file (config, user, FALSE, error);
   if (!ok) {
     error_make_printable (error);
     g_clear_pointer (&config, config_free);
@@ -214,7 +214,7 @@ config_max_memory (const struct config *config)
 guint64
 config_maximum (const char *group, const char *key)
 {
-  const struct config_row *row = find_row (group, key);
+  const struct config_row *row = config_find_row (group, key);
   g_assert (row);
   return row->maximum;
 }

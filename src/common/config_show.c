@@ -27,7 +27,7 @@ shown_text (const struct config *config, const struct config_row *row)
 }
 
 static json_t *
-value_json (const struct config *config, const struct config_row *row)
+config_show_value_json (const struct config *config, const struct config_row *row)
 {
   if (config_is_text (row)) {
     g_autofree char *value = shown_text (config, row);
@@ -42,7 +42,7 @@ value_json (const struct config *config, const struct config_row *row)
 
 /* As it may stand in adder.conf, but for passwords. */
 static char *
-value_text (const struct config *config, const struct config_row *row)
+config_show_value_text (const struct config *config, const struct config_row *row)
 {
   if (config_is_text (row))
     return shown_text (config, row);
@@ -65,7 +65,7 @@ show_json (const struct config *config, FILE *stream)
       json_object_set_new (all, row->group, group);
     }
     json_object_set_new (group, row->key,
-                         json_pack ("{s:o, s:o}", "value", value_json (config, row), "source",
+                         json_pack ("{s:o, s:o}", "value", config_show_value_json (config, row), "source",
                                     json_text_or_null (config->sources[i])));
   }
   g_autofree char *text = json_to_text (all);
@@ -85,7 +85,7 @@ config_show (const struct config *config, gboolean json, FILE *stream)
     if (strcmp (group, row->group) != 0)
       fprintf (stream, "%s[%s]\n", group[0] ? "\n" : "", row->group);
     group = row->group;
-    g_autofree char *value = value_text (config, row);
+    g_autofree char *value = config_show_value_text (config, row);
     if (!value)
       fprintf (stream, "# %s is %s\n", row->key, row->computed_as);
     else

@@ -40,7 +40,7 @@ equal_lines (gconstpointer left, gconstpointer right)
 }
 
 static void
-split (struct side *side, const char *text, gsize length)
+diff_split (struct side *side, const char *text, gsize length)
 {
   side->lines = g_array_new (FALSE, FALSE, sizeof (struct line));
   for (const char *at = text, *end = text + length; at < end;) {
@@ -129,7 +129,7 @@ mark_back (const struct span *span, GPtrArray *noted)
 
 /* One more change: the farthest points on the diagonals -D..D. Returns whether the end was reached. */
 static gboolean
-go_on (const struct span *span, int d, const int *before, int *now)
+diff_go_on (const struct span *span, int d, const int *before, int *now)
 {
   for (int diagonal = -d; diagonal <= d; diagonal += 2) {
     int x = 0;
@@ -154,7 +154,7 @@ find_changes (const struct span *span)
   int most = MIN (span->old_count + span->new_count, CHANGES_MAX);
   for (int d = 0; d <= most; d++) {
     int *now = g_new (int, 2 * (gsize)d + 1);
-    gboolean done = go_on (span, d, d > 0 ? noted->pdata[d - 1] : NULL, now);
+    gboolean done = diff_go_on (span, d, d > 0 ? noted->pdata[d - 1] : NULL, now);
     if (done) {
       g_free (now);
       mark_back (span, noted);
@@ -166,7 +166,7 @@ find_changes (const struct span *span)
 }
 
 static void
-compare (struct side *old, struct side *new)
+diff_compare (struct side *old, struct side *new)
 {
   guint before = 0, after = 0, least = MIN (old->lines->len, new->lines->len);
   while (before < least && old->numbers[before] == new->numbers[before])
@@ -191,7 +191,7 @@ compare (struct side *old, struct side *new)
 /* ---- the text ---- */
 
 static void
-add_line (GString *text, char sign, const struct side *side, guint index)
+diff_add_line (GString *text, char sign, const struct side *side, guint index)
 {
   const struct line *line = &g_array_index (side->lines, struct line, index);
   g_string_append_c (text, sign);
@@ -249,11 +249,11 @@ add_hunk (GString *text, const struct side *old, const struct side *new, guint o
   g_string_append (text, " @@\n");
   for (guint o = old_from, n = new_from; o < old_end || n < new_end;) {
     if (o < old_end && is_changed (old, o))
-      add_line (text, '-', old, o++);
+      diff_add_line (text, '-', old, o++);
     else if (n < new_end && is_changed (new, n))
-      add_line (text, '+', new, n++);
+      diff_add_line (text, '+', new, n++);
     else {
-      add_line (text, ' ', old, o++);
+      diff_add_line (text, ' ', old, o++);
       n++;
     }
   }
@@ -291,11 +291,11 @@ diff_unified (const char *old, gsize old_length, const char *new, gsize new_leng
 {
   struct side left, right;
   g_autoptr (GHashTable) known = g_hash_table_new (hash_line, equal_lines);
-  split (&left, old, old_length);
-  split (&right, new, new_length);
+  diff_split (&left, old, old_length);
+  diff_split (&right, new, new_length);
   number_lines (&left, known);
   number_lines (&right, known);
-  compare (&left, &right);
+  diff_compare (&left, &right);
   char *text = write_hunks (&left, &right, most, ret_cut);
   clear_side (&left);
   clear_side (&right);

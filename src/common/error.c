@@ -17,7 +17,7 @@ adder_error_quark (void)
 
 /* What errno means to a caller who decides by code; all the rest is "failed". */
 static AdderError
-code_of (int err)
+error_code_of (int err)
 {
   switch (err) {
   case ENOENT:
@@ -39,7 +39,7 @@ error_from_errno (GError **error, int err, const char *format, ...)
   va_start (args, format);
   g_autofree char *what = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, ADDER_ERROR, code_of (err), "%s: %s", what, g_strerror (err));
+  g_set_error (error, ADDER_ERROR, error_code_of (err), "%s: %s", what, g_strerror (err));
   return FALSE;
 }
 

@@ -19,10 +19,10 @@ struct check {
   const struct field *lost; /* a name was like none of these; or NULL */
 };
 
-static void complain (struct check *check, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static void field_complain (struct check *check, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 static void
-complain (struct check *check, const char *format, ...)
+field_complain (struct check *check, const char *format, ...)
 {
   if (++check->count > PROBLEMS_MAX)
     return;
@@ -56,7 +56,7 @@ static const struct {
 };
 
 static const char *
-words_of (guint types)
+field_words_of (guint types)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (type_words); i++)
     if (types & type_words[i].type)
@@ -66,14 +66,14 @@ words_of (guint types)
 
 /* A number without a fraction is an integer, however it is written: so JSON Schema has it. */
 static gboolean
-is_whole (const json_t *value)
+field_is_whole (const json_t *value)
 {
   double real = json_real_value (value);
   return json_is_real (value) && real > -EXACT_MAX && real < EXACT_MAX && real == (double)(gint64)real;
 }
 
 static guint
-type_of (const json_t *value)
+field_type_of (const json_t *value)
 {
   switch (json_typeof (value)) {
   case JSON_STRING:
@@ -81,7 +81,7 @@ type_of (const json_t *value)
   case JSON_INTEGER:
     return FIELD_INTEGER | FIELD_NUMBER;
   case JSON_REAL:
-    return FIELD_NUMBER | (is_whole (value) ? (guint)FIELD_INTEGER : 0);
+    return FIELD_NUMBER | (field_is_whole (value) ? (guint)FIELD_INTEGER : 0);
   case JSON_TRUE:
   case JSON_FALSE:
     return FIELD_BOOLEAN;
@@ -98,7 +98,7 @@ type_of (const json_t *value)
 gboolean
 field_has_type (const json_t *value, guint types)
 {
-  return value && (type_of (value) & types);
+  return value && (field_type_of (value) & types);
 }
 
 static gint64
@@ -119,17 +119,17 @@ normal_item (json_t *item, guint types)
 
 /* WHAT: " characters", " items", or a unit with its blank. */
 static void
-check_bounds (struct check *check, const char *name, const struct field *field, gint64 value,
-              const char *what)
+field_check_bounds (struct check *check, const char *name, const struct field *field, gint64 value,
+                    const char *what)
 {
   if (field->minimum == 0 && field->maximum == 0)
     return;
   if (value < field->minimum)
-    complain (check, "%s must be at least %" G_GINT64_FORMAT "%s, not %" G_GINT64_FORMAT, name,
-              field->minimum, what, value);
+    field_complain (check, "%s must be at least %" G_GINT64_FORMAT "%s, not %" G_GINT64_FORMAT, name,
+                    field->minimum, what, value);
   else if (value > field->maximum)
-    complain (check, "%s must be at most %" G_GINT64_FORMAT "%s, not %" G_GINT64_FORMAT, name, field->maximum,
-              what, value);
+    field_complain (check, "%s must be at most %" G_GINT64_FORMAT "%s, not %" G_GINT64_FORMAT, name,
+                    field->maximum, what, value);
 }
 
 char *
@@ -152,7 +152,7 @@ list_words (const char *const *words)
 }
 
 static gboolean
-matches (const struct field *field, const char *text)
+field_matches (const struct field *field, const char *text)
 {
   if (field->words)
     return g_strv_contains (field->words, text);
@@ -162,15 +162,15 @@ matches (const struct field *field, const char *text)
 }
 
 static void
-check_text (struct check *check, const char *name, const struct field *field, const char *text)
+field_check_text (struct check *check, const char *name, const struct field *field, const char *text)
 {
   guint before = check->count;
-  check_bounds (check, name, field, (gint64)g_utf8_strlen (text, -1), " characters");
-  if (check->count > before || matches (field, text))
+  field_check_bounds (check, name, field, (gint64)g_utf8_strlen (text, -1), " characters");
+  if (check->count > before || field_matches (field, text))
     return;
   g_autofree char *shown = text_one_line (text, SHOWN_BYTES);
   g_autofree char *words = field->words ? list_words (field->words) : g_strdup (field->pattern_words);
-  complain (check, "%s must be %s, not \"%s\"", name, words, shown);
+  field_complain (check, "%s must be %s, not \"%s\"", name, words, shown);
 }
 
 static json_t *check_object (struct check *check, const char *path, const struct field *fields,
@@ -183,15 +183,15 @@ check_items (struct check *check, const char *name, const struct field *field, c
   gsize index;
   json_t *item;
   guint before = check->count;
-  check_bounds (check, name, field, (gint64)json_array_size (list), " items");
+  field_check_bounds (check, name, field, (gint64)json_array_size (list), " items");
   if (check->count > before)
     return NULL;
   g_autoptr (json_t) normal = json_array ();
   json_array_foreach (list, index, item)
   {
-    if (!(type_of (item) & field->items)) {
-      complain (check, "each item of %s must be %s, not %s", name, words_of (field->items),
-                words_of (type_of (item)));
+    if (!(field_type_of (item) & field->items)) {
+      field_complain (check, "each item of %s must be %s, not %s", name, field_words_of (field->items),
+                      field_words_of (field_type_of (item)));
       return NULL;
     }
     if (field->members && json_is_object (item)) {
@@ -213,12 +213,12 @@ check_map (struct check *check, const char *name, const struct field *field, con
   const char *key;
   json_t *item;
   g_autoptr (json_t) normal = json_object ();
-  check_bounds (check, name, field, (gint64)json_object_size (map), " names");
+  field_check_bounds (check, name, field, (gint64)json_object_size (map), " names");
   json_object_foreach ((json_t *)(guintptr)map, key, item)
   {
-    if (field->items != 0 && !(type_of (item) & field->items)) {
-      complain (check, "each value of %s must be %s, not %s", name, words_of (field->items),
-                words_of (type_of (item)));
+    if (field->items != 0 && !(field_type_of (item) & field->items)) {
+      field_complain (check, "each value of %s must be %s, not %s", name, field_words_of (field->items),
+                      field_words_of (field_type_of (item)));
       return NULL;
     }
     json_object_set_new (normal, key, normal_item (item, field->items));
@@ -230,15 +230,16 @@ check_map (struct check *check, const char *name, const struct field *field, con
 static json_t *
 check_value (struct check *check, const char *name, const struct field *field, json_t *value)
 {
-  guint before = check->count, type = type_of (value) & field->types;
+  guint before = check->count, type = field_type_of (value) & field->types;
   g_autofree char *unit = field->unit ? g_strdup_printf (" %s", field->unit) : g_strdup ("");
   json_t *normal = NULL;
   if (type == 0)
-    complain (check, "%s must be %s, not %s", name, words_of (field->types), words_of (type_of (value)));
+    field_complain (check, "%s must be %s, not %s", name, field_words_of (field->types),
+                    field_words_of (field_type_of (value)));
   else if (type & FIELD_TEXT)
-    check_text (check, name, field, json_string_value (value));
+    field_check_text (check, name, field, json_string_value (value));
   else if (type & FIELD_INTEGER) {
-    check_bounds (check, name, field, whole_value (value), unit);
+    field_check_bounds (check, name, field, whole_value (value), unit);
     normal = json_integer (whole_value (value));
   } else if (type & FIELD_LIST)
     normal = check_items (check, name, field, value);
@@ -263,9 +264,9 @@ complain_of_name (struct check *check, const char *path, const struct field *fie
     text_consider (&guess, name, field->name);
   g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
   if (guess.best)
-    complain (check, "there is no parameter \"%s%s\", did you mean %s?", path, shown, guess.best);
+    field_complain (check, "there is no parameter \"%s%s\", did you mean %s?", path, shown, guess.best);
   else
-    complain (check, "there is no parameter \"%s%s\"", path, shown);
+    field_complain (check, "there is no parameter \"%s%s\"", path, shown);
   if (!guess.best && !check->lost)
     check->lost = fields;
 }
@@ -303,7 +304,7 @@ check_object (struct check *check, const char *path, const struct field *fields,
     else if (field->optional)
       value = field->standard ? json_loads (field->standard, JSON_DECODE_ANY, NULL) : json_null ();
     else {
-      complain (check, "%s is missing", full ? full : field->name);
+      field_complain (check, "%s is missing", full ? full : field->name);
       value = NULL;
     }
     if (value)

@@ -26,7 +26,7 @@ keeping_of (const struct field *field)
 #define AT(type, field, target) ((type *)(void *)((char *)(guintptr)(target) + (field)->offset))
 
 static GStrv
-texts_of (const json_t *list)
+field_place_texts_of (const json_t *list)
 {
   GStrv texts = json_is_array (list) ? g_new0 (char *, json_array_size (list) + 1) : NULL;
   gsize index;
@@ -39,7 +39,7 @@ texts_of (const json_t *list)
 }
 
 static json_t *
-list_of (GStrv texts)
+field_place_list_of (GStrv texts)
 {
   json_t *list = texts ? json_array () : json_null ();
   for (gsize i = 0; texts && texts[i]; i++)
@@ -89,7 +89,7 @@ fill_one (const struct field *field, json_t *value, gpointer target)
     *AT (gboolean, field, target) = json_is_true (value);
     break;
   case KEEP_TEXTS:
-    *AT (GStrv, field, target) = texts_of (value);
+    *AT (GStrv, field, target) = field_place_texts_of (value);
     break;
   case KEEP_JSON:
   default:
@@ -99,7 +99,7 @@ fill_one (const struct field *field, json_t *value, gpointer target)
 }
 
 static json_t *
-write_one (const struct field *field, gconstpointer target)
+field_place_write_one (const struct field *field, gconstpointer target)
 {
   switch (keeping_of (field)) {
   case KEEP_PLAIN:
@@ -112,7 +112,7 @@ write_one (const struct field *field, gconstpointer target)
   case KEEP_BOOLEAN:
     return json_boolean (*AT (gboolean, field, target));
   case KEEP_TEXTS:
-    return list_of (*AT (GStrv, field, target));
+    return field_place_list_of (*AT (GStrv, field, target));
   case KEEP_JSON:
   default:
     return *AT (json_t *, field, target) ? json_incref (*AT (json_t *, field, target)) : json_null ();
@@ -156,7 +156,7 @@ field_write (const struct field *fields, gconstpointer target)
   json_t *object = json_object ();
   for (const struct field *field = fields; field->name; field++)
     if (field->size > 0 && field->types != 0)
-      json_object_set_new (object, field->name, write_one (field, target));
+      json_object_set_new (object, field->name, field_place_write_one (field, target));
   return object;
 }
 

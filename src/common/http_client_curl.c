@@ -108,7 +108,7 @@ break_off (struct exchange *exchange, enum http_end end)
 }
 
 static size_t
-take (char *bytes, size_t size, size_t count, void *data)
+http_client_curl_take (char *bytes, size_t size, size_t count, void *data)
 {
   struct exchange *exchange = data;
   const struct http_client_request *request = exchange->request;
@@ -140,7 +140,7 @@ take (char *bytes, size_t size, size_t count, void *data)
 }
 
 static size_t
-take_header (char *bytes, size_t size, size_t count, void *data)
+http_client_curl_take_header (char *bytes, size_t size, size_t count, void *data)
 {
   static const char packed[] = "content-encoding:";
   struct exchange *exchange = data;
@@ -163,7 +163,7 @@ take_header (char *bytes, size_t size, size_t count, void *data)
 /* ---- what goes ---- */
 
 static size_t
-give (char *bytes, size_t size, size_t count, void *data)
+http_client_curl_give (char *bytes, size_t size, size_t count, void *data)
 {
   const struct http_client_request *request = ((struct exchange *)data)->request;
   gssize got = request->give (request->data, bytes, size * count);
@@ -172,7 +172,7 @@ give (char *bytes, size_t size, size_t count, void *data)
 
 /* libcurl goes back to the beginning when it has to send on another connection. */
 static int
-give_again (void *data, curl_off_t offset, int origin)
+http_client_curl_give_again (void *data, curl_off_t offset, int origin)
 {
   const struct http_client_request *request = ((struct exchange *)data)->request;
   if (origin != SEEK_SET || offset != 0 || !request->rewind)
@@ -188,9 +188,9 @@ set_body (struct exchange *exchange)
   const struct http_client_request *request = exchange->request;
   if (request->give) {
     curl_easy_setopt (easy, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt (easy, CURLOPT_READFUNCTION, give);
+    curl_easy_setopt (easy, CURLOPT_READFUNCTION, http_client_curl_give);
     curl_easy_setopt (easy, CURLOPT_READDATA, exchange);
-    curl_easy_setopt (easy, CURLOPT_SEEKFUNCTION, give_again);
+    curl_easy_setopt (easy, CURLOPT_SEEKFUNCTION, http_client_curl_give_again);
     curl_easy_setopt (easy, CURLOPT_SEEKDATA, exchange);
     curl_easy_setopt (easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->length);
   } else if (request->body) {
@@ -212,7 +212,7 @@ set_body (struct exchange *exchange)
  * may be reached; it is given every such request, for an exception (no_proxy) is a host of one's own. */
 
 static const char *
-set_obstacle (struct exchange *exchange, gboolean known, const struct address *address)
+http_client_curl_set_obstacle (struct exchange *exchange, gboolean known, const struct address *address)
 {
   exchange->obstacle = known ? address_obstacle (address, NULL) : "an address of an unknown kind";
   return exchange->obstacle;
@@ -223,7 +223,7 @@ open_socket (void *data, G_GNUC_UNUSED curlsocktype purpose, struct curl_sockadd
 {
   struct address address;
   gboolean known = address_from_socket (&to->addr, &address);
-  if (set_obstacle (data, known, &address))
+  if (http_client_curl_set_obstacle (data, known, &address))
     return CURL_SOCKET_BAD;
   return socket (to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
@@ -235,7 +235,7 @@ look_at_peer (void *data, char *peer, G_GNUC_UNUSED char *own, G_GNUC_UNUSED int
 {
   struct address address;
   gboolean known = address_parse (peer, &address);
-  return set_obstacle (data, known, &address) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  return http_client_curl_set_obstacle (data, known, &address) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 /* The proxy that the environment has for URL, by curl's rules; or NULL. */
@@ -346,9 +346,9 @@ client_start (struct http_client *base, const struct http_client_request *reques
   set_body (exchange);
   if (request->unpacks)
     curl_easy_setopt (easy, CURLOPT_ACCEPT_ENCODING, "");
-  curl_easy_setopt (easy, CURLOPT_WRITEFUNCTION, take);
+  curl_easy_setopt (easy, CURLOPT_WRITEFUNCTION, http_client_curl_take);
   curl_easy_setopt (easy, CURLOPT_WRITEDATA, exchange);
-  curl_easy_setopt (easy, CURLOPT_HEADERFUNCTION, take_header);
+  curl_easy_setopt (easy, CURLOPT_HEADERFUNCTION, http_client_curl_take_header);
   curl_easy_setopt (easy, CURLOPT_HEADERDATA, exchange);
   curl_easy_setopt (easy, CURLOPT_PRIVATE, exchange);
   g_ptr_array_add (client->exchanges, exchange);
@@ -403,7 +403,7 @@ end_of (const struct exchange *exchange, CURLcode code, enum http_cause *ret_cau
 }
 
 static struct http_response *
-finish (const CURLMsg *message)
+http_client_curl_finish (const CURLMsg *message)
 {
   struct exchange *exchange = NULL;
   CURLcode code = message->data.result;
@@ -480,7 +480,7 @@ client_wait (struct http_client *base, gint64 until_us, int cancel_fd)
       return end_exchange (client->exchanges->pdata[0], HTTP_BROKEN, curl_multi_strerror (code));
     const CURLMsg *message = curl_multi_info_read (client->multi, &left);
     if (message && message->msg == CURLMSG_DONE)
-      return finish (message);
+      return http_client_curl_finish (message);
     gint64 next_us = until_us;
     struct http_response *overdue = find_overdue (client, &next_us);
     if (overdue)

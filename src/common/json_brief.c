@@ -9,7 +9,7 @@
 #define ITEM_BYTES 8 /* what each item counts for beside its texts */
 
 static void
-spend (struct json_bounds *bounds, gsize bytes)
+json_brief_spend (struct json_bounds *bounds, gsize bytes)
 {
   bounds->bytes -= MIN (bytes, bounds->bytes);
 }
@@ -28,11 +28,11 @@ brief_text (const char *text, gsize length, struct json_bounds *bounds)
 {
   gsize most = MIN (bounds->text_bytes, bounds->bytes);
   if (length <= most) {
-    spend (bounds, length);
+    json_brief_spend (bounds, length);
     return json_stringn_nocheck (text, length);
   }
   gsize kept = whole_characters (text, most);
-  spend (bounds, kept);
+  json_brief_spend (bounds, kept);
   g_autofree char *cut = g_strdup_printf ("%.*s... (%" G_GSIZE_FORMAT " bytes)", (int)kept, text, length);
   return json_string_nocheck (cut);
 }
@@ -74,7 +74,7 @@ brief_object (const json_t *object, struct json_bounds *bounds)
 json_t *
 json_brief (const json_t *value, struct json_bounds *bounds)
 {
-  spend (bounds, ITEM_BYTES);
+  json_brief_spend (bounds, ITEM_BYTES);
   if (json_is_string (value))
     return brief_text (json_string_value (value), json_string_length (value), bounds);
   if (!json_is_array (value) && !json_is_object (value))

@@ -7,7 +7,7 @@
 #include "base/fd.h"
 
 static int
-compare (const void *left, const void *right)
+listing_compare (const void *left, const void *right)
 {
   return strcmp (*(const char *const *)left, *(const char *const *)right);
 }
@@ -23,6 +23,6 @@ listing_read (int directory_fd, guint64 most, int *ret_err)
   *ret_err = list && name ? 0 : errno;
   if (list)
     closedir (list);
-  g_ptr_array_sort (names, compare);
+  g_ptr_array_sort (names, listing_compare);
   return names;
 }

@@ -62,7 +62,7 @@ static const struct place data_place = {
 };
 
 static char *
-find_place (const struct place *place, GError **error)
+paths_find_place (const struct place *place, GError **error)
 {
   const char *given = g_getenv (place->variable);
   if (given && given[0] != '\0')
@@ -87,13 +87,13 @@ find_place (const struct place *place, GError **error)
 char *
 paths_libexec_dir (GError **error)
 {
-  return find_place (&libexec_place, error);
+  return paths_find_place (&libexec_place, error);
 }
 
 char *
 paths_data_dir (GError **error)
 {
-  return find_place (&data_place, error);
+  return paths_find_place (&data_place, error);
 }
 
 static gboolean

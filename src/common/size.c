@@ -52,7 +52,7 @@ static const struct quantity quantities[] = {
 };
 
 static gboolean
-refuse (const char *text, const struct quantity *quantity, const char *why, GError **error)
+size_refuse (const char *text, const struct quantity *quantity, const char *why, GError **error)
 {
   g_autofree char *shown = g_utf8_make_valid (text, (gssize)MIN (strlen (text), 64));
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not a %s: %s, as in %s", shown,
@@ -84,13 +84,13 @@ parse (const char *text, enum limit_unit kind, guint64 bare_factor, guint64 *ret
   guint digits, decimals = 0;
 
   if (!read_digits (&rest, &whole, &digits))
-    return refuse (text, quantity, "it is too large", error);
+    return size_refuse (text, quantity, "it is too large", error);
   if (digits == 0)
-    return refuse (text, quantity, "it must begin with a digit", error);
+    return size_refuse (text, quantity, "it must begin with a digit", error);
   if (*rest == '.' && kind != UNIT_COUNT) {
     rest++;
     if (!read_digits (&rest, &fraction, &decimals) || decimals == 0 || decimals > 6)
-      return refuse (text, quantity, "one to six decimals may follow the point", error);
+      return size_refuse (text, quantity, "one to six decimals may follow the point", error);
     for (guint i = 0; i < decimals; i++)
       scale *= 10;
   }
@@ -99,14 +99,14 @@ parse (const char *text, enum limit_unit kind, guint64 bare_factor, guint64 *ret
     while (unit->name && strcmp (unit->name, rest) != 0)
       unit++;
     if (!unit->name)
-      return refuse (text, quantity,
-                     kind == UNIT_COUNT ? "only digits may stand in it" : "its unit is unknown", error);
+      return size_refuse (text, quantity,
+                          kind == UNIT_COUNT ? "only digits may stand in it" : "its unit is unknown", error);
     factor = unit->factor;
   }
   if (!g_uint64_checked_mul (&value, whole, factor) ||
       !g_uint64_checked_add (&value, value,
                              fraction * (factor / scale) + fraction * (factor % scale) / scale))
-    return refuse (text, quantity, "it is too large", error);
+    return size_refuse (text, quantity, "it is too large", error);
   *ret_value = value;
   return TRUE;
 }

@@ -100,7 +100,7 @@ take_lines (gpointer data, G_GNUC_UNUSED const struct http_response *response, c
 }
 
 static gssize
-give (gpointer data, char *to, gsize most)
+client_give (gpointer data, char *to, gsize most)
 {
   const struct taking *taking = data;
   ssize_t got;
@@ -113,7 +113,7 @@ give (gpointer data, char *to, gsize most)
 /* ---- how it ends ---- */
 
 static void
-set_refusal (const struct container_client *client, const char *text, gsize length, GError **error)
+client_set_refusal (const struct container_client *client, const char *text, gsize length, GError **error)
 {
   g_autoptr (json_t) answer = json_parse_object (text, length, "the answer", NULL);
   const char *words = answer ? json_member_text (answer, "message") : "";
@@ -124,8 +124,8 @@ set_refusal (const struct container_client *client, const char *text, gsize leng
 }
 
 static void
-set_failure (const struct container_client *client, guint64 timeout_ms, const struct http_response *response,
-             GError **error)
+client_set_failure (const struct container_client *client, guint64 timeout_ms,
+                    const struct http_response *response, GError **error)
 {
   if (response->end == HTTP_LONG)
     set_too_long (error);
@@ -144,8 +144,8 @@ set_failure (const struct container_client *client, guint64 timeout_ms, const st
 
 /* REQUEST, with what is the same in all of them, to PATH. */
 static gboolean
-ask (struct container_client *client, struct http_client_request *request, const char *path,
-     guint64 timeout_ms, struct http_response *ret_response, GError **error)
+client_send (struct container_client *client, struct http_client_request *request, const char *path,
+             guint64 timeout_ms, struct http_response *ret_response, GError **error)
 {
   g_autofree char *url = g_strconcat (HOST, client->prefix, path, NULL);
   timeout_ms = MAX (timeout_ms, 1);
@@ -155,12 +155,12 @@ ask (struct container_client *client, struct http_client_request *request, const
   enum http_end end = http_client_perform (client->http, request, -1, ret_response);
   client->status = (guint)MAX (ret_response->status, 0);
   if (end != HTTP_ARRIVED)
-    set_failure (client, timeout_ms, ret_response, error);
+    client_set_failure (client, timeout_ms, ret_response, error);
   /* 304: it is so already. */
   else if (http_response_is_yes (ret_response) || client->status == 304)
     return TRUE;
   else
-    set_refusal (client, ret_response->body->str, ret_response->body->len, error);
+    client_set_refusal (client, ret_response->body->str, ret_response->body->len, error);
   return FALSE;
 }
 
@@ -191,7 +191,7 @@ container_client_call (struct container_client *client, const char *method, cons
                                         .answer_bytes = ANSWER_BYTES};
   if (ret_answer)
     *ret_answer = NULL;
-  if (!ask (client, &request, path, timeout_ms, &response, error))
+  if (!client_send (client, &request, path, timeout_ms, &response, error))
     return FALSE;
   if (!ret_answer || response.body->len == 0)
     return TRUE;
@@ -213,10 +213,10 @@ container_client_send (struct container_client *client, const char *path, const 
                                         .headers = headers,
                                         .data = &taking,
                                         .length = -1,
-                                        .give = give,
+                                        .give = client_give,
                                         .answer_bytes = G_MAXUINT64,
                                         .took = take_lines};
-  gboolean ok = ask (client, &request, path, timeout_ms, &response, &problem) &&
+  gboolean ok = client_send (client, &request, path, timeout_ms, &response, &problem) &&
                 tell_line (&taking, came->str, came->len);
   /* Why it was broken off is more than that it was. */
   if (taking.error)

@@ -39,7 +39,7 @@ static const struct place {
 
 /* NULL: there is none of that kind for this user. */
 static char *
-path_of (const struct place *place)
+find_path_of (const struct place *place)
 {
   if (place->whose == OF_SYSTEM)
     return g_strdup (place->path);
@@ -76,7 +76,7 @@ group_of (const char *path)
 
 /* Errors are short: they travel in a struct fault. */
 static void
-explain (GError **error, int err, const char *path, const char *start)
+find_explain (GError **error, int err, const char *path, const char *start)
 {
   const char *name = g_get_user_name ();
   g_autofree char *group = err == EACCES || err == EPERM ? group_of (path) : NULL;
@@ -100,7 +100,7 @@ explain (GError **error, int err, const char *path, const char *start)
 }
 
 static gsize
-index_of (const char *engine)
+find_index_of (const char *engine)
 {
   gsize i = 0;
   while (i + 1 < G_N_ELEMENTS (engines) && strcmp (engine, engines[i].engine) != 0)
@@ -110,19 +110,19 @@ index_of (const char *engine)
 
 /* The engine that is meant by the socket PATH: its name may say more than ENGINE. */
 static const char *
-start_of (const char *engine, const char *path)
+find_start_of (const char *engine, const char *path)
 {
-  return engines[index_of (strstr (path, "podman") ? "podman" : engine)].start;
+  return engines[find_index_of (strstr (path, "podman") ? "podman" : engine)].start;
 }
 
 /* The first usual place at which one answers; else what is worth telling of those that are there. */
 static char *
-look_around (const char *engine, GError **error)
+find_look_around (const char *engine, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   int worst = ENOENT;
   for (gsize i = 0; i < G_N_ELEMENTS (places); i++) {
-    g_autofree char *path = path_of (&places[i]);
+    g_autofree char *path = find_path_of (&places[i]);
     if (!path || (strcmp (engine, "auto") != 0 && strcmp (engine, places[i].engine) != 0))
       continue;
     int err = knock (path);
@@ -132,7 +132,7 @@ look_around (const char *engine, GError **error)
     if (err == ENOENT || err == ENOTDIR || (worst != ENOENT && err != EACCES))
       continue;
     g_clear_error (&problem);
-    explain (&problem, err, path, places[i].start);
+    find_explain (&problem, err, path, places[i].start);
     worst = err;
   }
   if (problem)
@@ -140,7 +140,7 @@ look_around (const char *engine, GError **error)
   else
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "there is no %s and start it (%s), or set [container] socket",
-                 engines[index_of (engine)].install, engines[index_of (engine)].start);
+                 engines[find_index_of (engine)].install, engines[find_index_of (engine)].start);
   return NULL;
 }
 
@@ -154,11 +154,11 @@ container_find (const struct config *config, GError **error)
     return NULL;
   }
   if (!config->container_socket)
-    return look_around (engine, error);
+    return find_look_around (engine, error);
   int err = knock (config->container_socket);
   if (err == 0)
     return g_strdup (config->container_socket);
-  explain (error, err, config->container_socket, start_of (engine, config->container_socket));
+  find_explain (error, err, config->container_socket, find_start_of (engine, config->container_socket));
   return NULL;
 }
 

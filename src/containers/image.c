@@ -47,7 +47,7 @@ container_image_path (const char *name, GError **error)
 /* ---- what an engine says of it ---- */
 
 static gint64
-moment_of (const char *text)
+image_moment_of (const char *text)
 {
   g_autoptr (GTimeZone) utc = g_time_zone_new_utc ();
   g_autoptr (GDateTime) date = g_date_time_new_from_iso8601 (text, utc);
@@ -55,7 +55,7 @@ moment_of (const char *text)
 }
 
 static struct container_image *
-describe (const char *name, const char *digest, const json_t *labels, const json_t *size)
+image_describe (const char *name, const char *digest, const json_t *labels, const json_t *size)
 {
   struct container_image *image = g_new0 (struct container_image, 1);
   image->name = g_strdup (name);
@@ -64,7 +64,7 @@ describe (const char *name, const char *digest, const json_t *labels, const json
   image->version = g_strdup (json_member_text (labels, LABEL_VERSION));
   image->runner = g_strdup (json_member_text (labels, LABEL_RUNNER));
   image->modules = g_strdup (json_member_text (labels, LABEL_MODULES));
-  image->built_us = moment_of (json_member_text (labels, LABEL_BUILT));
+  image->built_us = image_moment_of (json_member_text (labels, LABEL_BUILT));
   image->bytes = json_is_integer (size) ? (guint64)MAX (0, json_integer_value (size)) : 0;
   return image;
 }
@@ -94,7 +94,7 @@ container_image_find (struct container_client *client, const char *name, GError 
                  "the image %s was not made by \"adder container build\"", name);
     return NULL;
   }
-  return describe (name, digest, labels, json_object_get (answer, "Size"));
+  return image_describe (name, digest, labels, json_object_get (answer, "Size"));
 }
 
 gboolean
@@ -138,8 +138,9 @@ container_image_list (struct container_client *client, GError **error)
     /* What lost its name to a newer one. */
     if (!json_is_string (name) || strcmp (json_string_value (name), "<none>:<none>") == 0)
       continue;
-    g_ptr_array_add (images, describe (json_string_value (name), json_member_text (entry, "Id"),
-                                       json_object_get (entry, "Labels"), json_object_get (entry, "Size")));
+    g_ptr_array_add (images,
+                     image_describe (json_string_value (name), json_member_text (entry, "Id"),
+                                     json_object_get (entry, "Labels"), json_object_get (entry, "Size")));
   }
   return images;
 }
@@ -188,7 +189,7 @@ goes_into_image (const char *name)
 }
 
 static int
-compare_names (gconstpointer a, gconstpointer b)
+image_compare_names (gconstpointer a, gconstpointer b)
 {
   return strcmp (*(const char *const *)a, *(const char *const *)b);
 }
@@ -203,7 +204,7 @@ runner_names (const char *libexec, GError **error)
   for (const char *name; (name = g_dir_read_name (directory));)
     if (goes_into_image (name))
       g_ptr_array_add (names, g_strdup (name));
-  g_ptr_array_sort (names, compare_names);
+  g_ptr_array_sort (names, image_compare_names);
   return names;
 }
 

@@ -43,7 +43,7 @@ struct build {
   char *candidate; /* the image's name until it was tried */
 };
 
-static void G_GNUC_PRINTF (2, 3) tell (const struct build *build, const char *format, ...)
+static void G_GNUC_PRINTF (2, 3) image_build_tell (const struct build *build, const char *format, ...)
 {
   if (!build->progress)
     return;
@@ -56,8 +56,9 @@ static void G_GNUC_PRINTF (2, 3) tell (const struct build *build, const char *fo
 }
 
 /* A request whose path is PATH with what FORMAT makes of it; its answer is of no interest. */
-static gboolean G_GNUC_PRINTF (4, 6) ask (const struct build *build, const char *method, guint64 timeout_ms,
-                                          const char *format, GError **error, ...)
+static gboolean G_GNUC_PRINTF (4, 6)
+    image_build_ask (const struct build *build, const char *method, guint64 timeout_ms, const char *format,
+                     GError **error, ...)
 {
   va_list arguments;
   va_start (arguments, error);
@@ -94,7 +95,7 @@ remove_left_trials (const struct build *build)
     const char *name = json_string_value (json_array_get (json_object_get (container, "Names"), 0));
     const char *bare = name && name[0] == '/' ? name + 1 : name;
     if (bare && is_left_over (bare, TRIAL))
-      ask (build, "DELETE", ANSWER_MS, "/containers/%s?force=1", NULL, bare);
+      image_build_ask (build, "DELETE", ANSWER_MS, "/containers/%s?force=1", NULL, bare);
   }
 }
 
@@ -105,7 +106,7 @@ remove_left_candidates (const struct build *build)
   for (guint i = 0; images && i < images->len; i++) {
     const struct container_image *image = g_ptr_array_index (images, i);
     if (is_left_over (image->name, CANDIDATE ":"))
-      ask (build, "DELETE", ANSWER_MS, "/images/%s", NULL, image->name);
+      image_build_ask (build, "DELETE", ANSWER_MS, "/images/%s", NULL, image->name);
   }
   g_clear_pointer (&images, g_ptr_array_unref);
 }
@@ -118,12 +119,12 @@ struct listener {
 };
 
 static void
-hear_line (const char *line, gboolean from_stderr, gpointer data)
+image_build_hear_line (const char *line, gboolean from_stderr, gpointer data)
 {
   struct listener *listener = data;
   g_autofree char *shown = text_one_line (line, LINE_BYTES);
   if (!from_stderr) {
-    tell (listener->build, "%s", shown);
+    image_build_tell (listener->build, "%s", shown);
   } else if (shown[0] != '\0') {
     g_free (listener->trouble);
     listener->trouble = g_steal_pointer (&shown);
@@ -132,7 +133,7 @@ hear_line (const char *line, gboolean from_stderr, gpointer data)
 
 /* Has the script make CACHE/image.tar, and opens it; nobody else needs it then. -1 with ERROR. */
 static int
-gather (const struct build *build, GError **error)
+image_build_gather (const struct build *build, GError **error)
 {
   const struct container_recipe *recipe = build->recipe;
   g_autofree char *data = paths_data_dir (error);
@@ -143,7 +144,7 @@ gather (const struct build *build, GError **error)
   const char *const argv[] = {"/bin/sh", script, build->cache, build->libexec, mode, NULL};
   struct listener listener = {.build = build};
   const struct command command = {
-      .argv = argv, .timeout_ms = GATHER_MS, .line = hear_line, .data = &listener};
+      .argv = argv, .timeout_ms = GATHER_MS, .line = image_build_hear_line, .data = &listener};
   int status = 0;
   gboolean ran = command_run (&command, &status, error);
   g_autofree char *trouble = listener.trouble;
@@ -199,7 +200,7 @@ hear_engine (gpointer data, json_t *progress, GError **error)
   for (gsize i = 0; lines[i]; i++) {
     g_autofree char *shown = text_one_line (g_strstrip (lines[i]), LINE_BYTES);
     if (shown[0] != '\0' && !g_str_has_prefix (shown, "--->"))
-      tell (build, "  %s", shown);
+      image_build_tell (build, "  %s", shown);
   }
   return TRUE;
 }
@@ -255,14 +256,15 @@ base_path (const struct build *build, const json_t *labels)
 }
 
 static gboolean
-hand_over (const struct build *build, int archive_fd, GError **error)
+image_build_hand_over (const struct build *build, int archive_fd, GError **error)
 {
   g_autoptr (json_t) labels = make_labels (build, error);
   if (!labels)
     return FALSE;
   const char *base = build->recipe->base;
   g_autofree char *path = base ? base_path (build, labels) : import_path (build, labels);
-  tell (build, base ? "%s builds from %s" : "%s imports", container_client_name (build->client), base);
+  image_build_tell (build, base ? "%s builds from %s" : "%s imports", container_client_name (build->client),
+                    base);
   if (container_client_send (build->client, path, "application/x-tar", archive_fd, base ? BASE_MS : IMPORT_MS,
                              hear_engine, (gpointer)build, error))
     return TRUE;
@@ -310,7 +312,7 @@ run_trial (const struct build *build, const char *name, GError **error)
   g_autofree char *create = g_strconcat ("/containers/create?name=", name, NULL);
   g_autofree char *wait = g_strdup_printf ("/containers/%s/wait", name);
   if (!container_client_call (build->client, "POST", create, order, ANSWER_MS, NULL, error) ||
-      !ask (build, "POST", ANSWER_MS, "/containers/%s/start", error, name) ||
+      !image_build_ask (build, "POST", ANSWER_MS, "/containers/%s/start", error, name) ||
       !container_client_call (build->client, "POST", wait, NULL, TRIAL_MS, &answer, error))
     return FALSE;
   if (json_integer_value (json_object_get (answer, "StatusCode")) == 0)
@@ -323,10 +325,10 @@ run_trial (const struct build *build, const char *name, GError **error)
 static gboolean
 try_candidate (const struct build *build, GError **error)
 {
-  tell (build, "trying it");
+  image_build_tell (build, "trying it");
   g_autofree char *name = g_strdup_printf (TRIAL "%d", (int)getpid ());
   gboolean good = run_trial (build, name, error);
-  ask (build, "DELETE", ANSWER_MS, "/containers/%s?force=1", NULL, name);
+  image_build_ask (build, "DELETE", ANSWER_MS, "/containers/%s?force=1", NULL, name);
   if (!good)
     g_prefix_error (error, "the new image does not work: ");
   return good;
@@ -365,7 +367,7 @@ remove_nameless (const struct build *build, const char *digest)
   g_autofree char *path = g_strconcat ("/images/", digest, "/json", NULL);
   if (container_client_call (build->client, "GET", path, NULL, ANSWER_MS, &answer, NULL) &&
       json_array_size (json_object_get (answer, "RepoTags")) == 0)
-    ask (build, "DELETE", ANSWER_MS, "/images/%s", NULL, digest);
+    image_build_ask (build, "DELETE", ANSWER_MS, "/images/%s", NULL, digest);
 }
 
 static void
@@ -385,10 +387,10 @@ make_image (const struct build *build, GError **error)
 {
   const char *name = build->recipe->name;
   struct container_image *before = container_image_find (build->client, name, NULL);
-  autoclose int archive_fd = gather (build, error);
-  gboolean made = archive_fd >= 0 && hand_over (build, archive_fd, error) && try_candidate (build, error) &&
-                  name_candidate (build, error);
-  ask (build, "DELETE", ANSWER_MS, "/images/%s", NULL, build->candidate);
+  autoclose int archive_fd = image_build_gather (build, error);
+  gboolean made = archive_fd >= 0 && image_build_hand_over (build, archive_fd, error) &&
+                  try_candidate (build, error) && name_candidate (build, error);
+  image_build_ask (build, "DELETE", ANSWER_MS, "/images/%s", NULL, build->candidate);
   struct container_image *image = made ? container_image_find (build->client, name, error) : NULL;
   if (image) {
     if (before && strcmp (before->digest, image->digest) != 0)
@@ -400,7 +402,7 @@ make_image (const struct build *build, GError **error)
 }
 
 static gboolean
-check_recipe (const struct container_recipe *recipe, GError **error)
+image_build_check_recipe (const struct container_recipe *recipe, GError **error)
 {
   g_autofree char *name = container_image_path (recipe->name, error);
   g_autofree char *base = name && recipe->base ? container_image_path (recipe->base, error) : NULL;
@@ -417,7 +419,7 @@ struct container_image *
 container_image_build (struct container_client *client, const struct container_recipe *recipe, FILE *progress,
                        GError **error)
 {
-  if (!check_recipe (recipe, error))
+  if (!image_build_check_recipe (recipe, error))
     return NULL;
   g_autofree char *libexec = paths_libexec_dir (error);
   g_autofree char *caches = libexec ? paths_cache_dir (error) : NULL;

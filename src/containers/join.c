@@ -24,7 +24,7 @@
 /* ---- the place ---- */
 
 static gboolean
-write_file (int directory, const char *name, const char *text, GError **error)
+join_write_file (int directory, const char *name, const char *text, GError **error)
 {
   autoclose int fd = openat (directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
   int r = fd < 0 || fchmod (fd, 0644) < 0 ? -errno : fd_write_all (fd, text, strlen (text));
@@ -57,12 +57,13 @@ join_open (struct join *join, const char *home, GError **error)
   autoclose int fd = open (join->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0 || fchmod (fd, 0711) < 0)
     return error_from_errno (error, errno, "cannot open %s", join->directory);
-  return write_file (fd, CONTAINER_FILTER, filter, error) && write_file (fd, CONTAINER_HOSTS, HOSTS, error) &&
-         write_file (fd, CONTAINER_SERVERS, "", error) && bind_socket (join, fd, error);
+  return join_write_file (fd, CONTAINER_FILTER, filter, error) &&
+         join_write_file (fd, CONTAINER_HOSTS, HOSTS, error) &&
+         join_write_file (fd, CONTAINER_SERVERS, "", error) && bind_socket (join, fd, error);
 }
 
 static void
-remove_place (struct join *join)
+join_remove_place (struct join *join)
 {
   static const char *const files[] = {CONTAINER_FILTER, CONTAINER_HOSTS, CONTAINER_SERVERS};
   autoclose int fd = open (join->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -81,7 +82,7 @@ join_close (struct join *join)
   fd_close (&join->listen_fd);
   fd_close (&join->zygote_fd);
   if (join->directory)
-    remove_place (join);
+    join_remove_place (join);
 }
 
 /* ---- who comes ---- */
@@ -121,7 +122,7 @@ check_peer (struct join *join, pid_t pid, GError **error)
 
 /* Returns 0 when something happened, else an errno. */
 static int
-wait_for (const struct join *join, int pid_fd, gint64 until_us, gboolean *ret_ended)
+join_wait_for (const struct join *join, int pid_fd, gint64 until_us, gboolean *ret_ended)
 {
   struct pollfd watched[] = {{.fd = join->listen_fd, .events = POLLIN}, {.fd = pid_fd, .events = POLLIN}};
   gint64 left_ms = (until_us - g_get_monotonic_time () + 999) / 1000;
@@ -147,7 +148,7 @@ join_wait (struct join *join, pid_t pid, int pid_fd, gint64 until_us, GError **e
 {
   while ((join->zygote_fd = accept4 (join->listen_fd, NULL, NULL, SOCK_CLOEXEC)) < 0) {
     gboolean ended = FALSE;
-    int err = wait_for (join, pid_fd, until_us, &ended);
+    int err = join_wait_for (join, pid_fd, until_us, &ended);
     if (err == ETIMEDOUT) {
       g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT,
                            "a container started but did not join in time ([container] start_ms)");

@@ -13,7 +13,7 @@
 /* When PROCESS started, in ticks since the boot; NULL: there is none, or it has ended and nobody has waited
  * for it yet. The caller's. */
 static char *
-start_of (const char *process)
+origin_start_of (const char *process)
 {
   g_autofree char *path = g_strdup_printf ("/proc/%s/stat", process);
   g_autofree char *text = NULL;
@@ -31,7 +31,7 @@ char *
 container_origin_daemon (void)
 {
   g_autofree char *process = g_strdup_printf ("%d", (int)getppid ());
-  g_autofree char *start = start_of (process);
+  g_autofree char *start = origin_start_of (process);
   return g_strdup_printf ("%s:%s", process, start ? start : "0");
 }
 
@@ -65,7 +65,7 @@ is_alive (const char *daemon)
   g_auto (GStrv) parts = g_strsplit (daemon, ":", 2);
   if (g_strv_length (parts) != 2 || !g_ascii_string_to_unsigned (parts[0], 10, 1, G_MAXINT, NULL, NULL))
     return FALSE;
-  g_autofree char *start = start_of (parts[0]);
+  g_autofree char *start = origin_start_of (parts[0]);
   return g_strcmp0 (start, parts[1]) == 0;
 }
 

@@ -36,7 +36,7 @@ keep_on (void)
 /* Descriptor 0 becomes /dev/null, 1 the message pipe, and no other stays but those of enum wire_launch_fd
  * that ORDER comes with. */
 static gboolean
-settle_descriptors (const struct container_order *order, GError **error)
+program_settle_descriptors (const struct container_order *order, GError **error)
 {
   autoclose int null = open ("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0 || dup2 (null, STDIN_FILENO) < 0 || dup2 (STDERR_FILENO, STDOUT_FILENO) < 0)
@@ -54,10 +54,10 @@ settle_descriptors (const struct container_order *order, GError **error)
 }
 
 static gboolean
-start (const struct container_order *order, GError **error)
+program_start (const struct container_order *order, GError **error)
 {
   keep_on ();
-  return settle_descriptors (order, error) && container_start (order, error);
+  return program_settle_descriptors (order, error) && container_start (order, error);
 }
 
 /* The engine may yet make what its launcher asked for before it died. */
@@ -73,7 +73,7 @@ remove_container (const struct container_order *order, GError **error)
 }
 
 static gboolean
-sweep (const struct container_order *order, GError **error)
+program_sweep (const struct container_order *order, GError **error)
 {
   const struct config config = {.container_engine = order->engine, .container_socket = order->socket};
   struct container_client *client = container_client_new (&config, error);
@@ -87,7 +87,7 @@ sweep (const struct container_order *order, GError **error)
 static const struct {
   const char *name;
   gboolean (*act) (const struct container_order *order, GError **error);
-} commands[] = {{"start", start}, {"remove", remove_container}, {"sweep", sweep}};
+} commands[] = {{"start", program_start}, {"remove", remove_container}, {"sweep", program_sweep}};
 
 int
 main (int argc, char **argv)

@@ -86,7 +86,7 @@ static const struct {
 };
 
 static json_t *
-list_of (const char *const *texts, gsize count)
+spec_list_of (const char *const *texts, gsize count)
 {
   json_t *list = json_array ();
   for (gsize i = 0; i < count; i++)
@@ -111,13 +111,13 @@ program_of (const struct container_order *order, const struct container_image *i
                                image->modules,
                                "--isolation",
                                "container"};
-  return list_of (words, G_N_ELEMENTS (words));
+  return spec_list_of (words, G_N_ELEMENTS (words));
 }
 
 static json_t *
 environment_variables (void)
 {
-  json_t *list = list_of (container_variables, G_N_ELEMENTS (container_variables));
+  json_t *list = spec_list_of (container_variables, G_N_ELEMENTS (container_variables));
   const char *const *const tables[] = {variables_common, variables_interpreter};
   for (gsize i = 0; i < G_N_ELEMENTS (tables); i++)
     for (const char *const *variable = tables[i]; *variable; variable++)
@@ -238,14 +238,14 @@ mounts (const struct container_order *order, const char *join)
 }
 
 static json_t *
-host_of (const struct container_client *client, const struct container_order *order, const char *join)
+spec_host_of (const struct container_client *client, const struct container_order *order, const char *join)
 {
   json_t *host = json_pack ("{s:b, s:s, s:s, s:s, s:[s], s:b, s:b, s:b, s:{s:s}, s:{s:s}}", "ReadonlyRootfs",
                             1, "NetworkMode", "none", "IpcMode", "private", "CgroupnsMode", "private",
                             "CapDrop", "ALL", "AutoRemove", 1, "Init", 0, "Privileged", 0, "LogConfig",
                             "Type", "none", "RestartPolicy", "Name", "no");
   json_object_set_new (host, "SecurityOpt", confinement (client, join));
-  json_object_set_new (host, "MaskedPaths", list_of (masked, G_N_ELEMENTS (masked) - 1));
+  json_object_set_new (host, "MaskedPaths", spec_list_of (masked, G_N_ELEMENTS (masked) - 1));
   json_object_set_new (host, "Tmpfs", tmpfs (client, order));
   json_object_set_new (host, "Mounts", mounts (order, join));
   if (order->runtime && !container_client_is_podman (client))
@@ -268,6 +268,6 @@ container_spec (const struct container_client *client, const struct container_or
   json_object_set_new (body, "Entrypoint", program_of (order, image));
   json_object_set_new (body, "Env", environment_variables ());
   json_object_set_new (body, "Labels", labels ());
-  json_object_set_new (body, "HostConfig", host_of (client, order, join));
+  json_object_set_new (body, "HostConfig", spec_host_of (client, order, join));
   return body;
 }

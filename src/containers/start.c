@@ -78,7 +78,7 @@ check_docker (const struct start *start, GError **error)
 }
 
 static gboolean
-find_engine (struct start *start, GError **error)
+start_find_engine (struct start *start, GError **error)
 {
   const struct container_order *order = start->order;
   const struct config config = {.container_engine = order->engine, .container_socket = order->socket};
@@ -109,7 +109,7 @@ blame_runtime (const struct start *start, GError **error)
 }
 
 static gboolean
-create (struct start *start, GError **error)
+start_create (struct start *start, GError **error)
 {
   g_autofree char *path = NULL;
   g_autoptr (json_t) answer = NULL;
@@ -131,7 +131,7 @@ create (struct start *start, GError **error)
 }
 
 static gboolean
-run (struct start *start, GError **error)
+start_run (struct start *start, GError **error)
 {
   g_autofree char *path = g_strdup_printf ("/containers/%s/start", start->id);
   return container_client_call (start->client, "POST", path, NULL, left_ms (start), NULL, error) ||
@@ -164,7 +164,7 @@ inspect (struct start *start, GError **error)
 /* ---- telling the daemon ---- */
 
 static gboolean
-tell (const struct start *start, GError **error)
+start_tell (const struct start *start, GError **error)
 {
   const struct container_image *image = start->image;
   g_autofree char *warning = container_image_warning (image, start->order->image_age_ms);
@@ -205,11 +205,11 @@ check_apart (const struct start *start, GError **error)
 
 /* LAUNCHED comes before the container has the socket on which it says that it serves. */
 static gboolean
-hand_over (struct start *start, GError **error)
+start_hand_over (struct start *start, GError **error)
 {
   start->joined = join_wait (&start->join, start->pid, start->pid_fd, start->until_us, error);
   return start->joined && check_apart (start, error) &&
-         work_directory_attach (start->order, start->pid_fd, error) && tell (start, error) &&
+         work_directory_attach (start->order, start->pid_fd, error) && start_tell (start, error) &&
          join_send (&start->join, STDERR_FILENO, WIRE_LAUNCH_CONTROL, WIRE_LAUNCH_FILTER, error);
 }
 
@@ -218,7 +218,7 @@ hand_over (struct start *start, GError **error)
 /* Until the container ended, or nobody reads its messages any more: then the daemon has done with it, or is
  * no more. */
 static void
-watch (const struct start *start)
+start_watch (const struct start *start)
 {
   struct pollfd watched[] = {{.fd = start->pid_fd, .events = POLLIN}, {.fd = STDERR_FILENO}};
   while (poll (watched, G_N_ELEMENTS (watched), -1) < 0 && errno == EINTR)
@@ -226,7 +226,7 @@ watch (const struct start *start)
 }
 
 static void
-finish (struct start *start)
+start_finish (struct start *start)
 {
   join_close (&start->join);
   /* Sooner than any engine, and even where there is none any more. Which process an engine means is sure when
@@ -247,7 +247,7 @@ finish (struct start *start)
 
 /* The daemon need not wait for what is done about it. */
 static void
-refuse (const GError *error)
+start_refuse (const GError *error)
 {
   struct wire_refused refused = {.header = {.kind = WIRE_REFUSED, .version = WIRE_VERSION}};
   gboolean lacking = g_error_matches (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED) ||
@@ -258,7 +258,7 @@ refuse (const GError *error)
 }
 
 static void
-let_go (const struct container_order *order)
+start_let_go (const struct container_order *order)
 {
   (void)close (WIRE_LAUNCH_CONTROL);
   (void)close (WIRE_LAUNCH_FILTER);
@@ -276,15 +276,16 @@ container_start (const struct container_order *order, GError **error)
       .until_us = g_get_monotonic_time () + (gint64)order->start_ms * 1000,
       .pid_fd = -1,
   };
-  gboolean started = find_engine (&start, &problem) && work_directory_check (order, start.client, &problem) &&
-                     join_open (&start.join, order->home, &problem) && create (&start, &problem) &&
-                     run (&start, &problem) && inspect (&start, &problem) && hand_over (&start, &problem);
+  gboolean started =
+      start_find_engine (&start, &problem) && work_directory_check (order, start.client, &problem) &&
+      join_open (&start.join, order->home, &problem) && start_create (&start, &problem) &&
+      start_run (&start, &problem) && inspect (&start, &problem) && start_hand_over (&start, &problem);
   if (!started)
-    refuse (problem);
-  let_go (order);
+    start_refuse (problem);
+  start_let_go (order);
   if (started)
-    watch (&start);
-  finish (&start);
+    start_watch (&start);
+  start_finish (&start);
   if (!started)
     g_propagate_error (error, g_steal_pointer (&problem));
   return started;

@@ -18,13 +18,13 @@ add (guint64 *total, guint64 value)
 }
 
 static json_t *
-number_of (const guint64 *total)
+totals_number_of (const guint64 *total)
 {
   return json_integer ((json_int_t)__atomic_load_n (total, __ATOMIC_RELAXED));
 }
 
 static gsize
-kind_of (const json_t *denial)
+totals_kind_of (const json_t *denial)
 {
   const char *kind = json_member_text (denial, "kind");
   gsize i = 0;
@@ -45,7 +45,7 @@ totals_add (struct totals *totals, const struct totals_run *run)
     histogram_add (&totals->cpu, run->cpu_us);
     add (&totals->output_bytes, run->output_bytes);
   }
-  json_array_foreach (run->denials, index, denial) add (&totals->denials[kind_of (denial)], 1);
+  json_array_foreach (run->denials, index, denial) add (&totals->denials[totals_kind_of (denial)], 1);
   add (&totals->violations, json_array_size (run->violations));
 }
 
@@ -54,7 +54,7 @@ totals_outcomes (const struct totals *totals)
 {
   json_t *runs = json_object ();
   for (gsize i = 0; i < G_N_ELEMENTS (totals->runs); i++)
-    json_object_set_new (runs, adder_outcome_name ((AdderOutcome)i), number_of (&totals->runs[i]));
+    json_object_set_new (runs, adder_outcome_name ((AdderOutcome)i), totals_number_of (&totals->runs[i]));
   return runs;
 }
 
@@ -63,9 +63,9 @@ totals_to_json (const struct totals *totals)
 {
   json_t *denials = json_object ();
   for (gsize i = 0; i < TOTALS_DENIALS; i++)
-    json_object_set_new (denials, denial_kinds[i], number_of (&totals->denials[i]));
+    json_object_set_new (denials, denial_kinds[i], totals_number_of (&totals->denials[i]));
   return json_pack ("{s:o, s:o, s:o, s:o, s:o, s:o}", "queue", histogram_to_json (&totals->queue), "wall",
                     histogram_to_json (&totals->wall), "cpu", histogram_to_json (&totals->cpu), "denials",
-                    denials, "violations", number_of (&totals->violations), "output_bytes",
-                    number_of (&totals->output_bytes));
+                    denials, "violations", totals_number_of (&totals->violations), "output_bytes",
+                    totals_number_of (&totals->output_bytes));
 }

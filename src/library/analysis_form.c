@@ -48,7 +48,7 @@ fault (struct form *form, const char *where, const char *format, ...)
 /* ---- kinds of values ---- */
 
 static gboolean
-is_name (const json_t *value)
+analysis_form_is_name (const json_t *value)
 {
   return json_string_length (value) > 0 && json_string_length (value) <= NAME_BYTES;
 }
@@ -69,17 +69,17 @@ is_list_of (const json_t *value, gboolean (*fits) (const json_t *value))
 static gboolean
 is_names (const json_t *value)
 {
-  return is_list_of (value, is_name);
+  return is_list_of (value, analysis_form_is_name);
 }
 
 static gboolean
 is_name_or_names (const json_t *value)
 {
-  return is_name (value) || is_names (value);
+  return analysis_form_is_name (value) || is_names (value);
 }
 
 static gboolean
-is_count (const json_t *value)
+analysis_form_is_count (const json_t *value)
 {
   return json_is_integer (value) && json_integer_value (value) >= 0 &&
          json_integer_value (value) <= COUNT_MAX;
@@ -98,7 +98,7 @@ is_position (const json_t *value)
 }
 
 static gboolean
-is_number (const json_t *value)
+analysis_form_is_number (const json_t *value)
 {
   return json_is_number (value);
 }
@@ -112,7 +112,7 @@ is_tolerance (const json_t *value)
 static gboolean
 is_bound (const json_t *value)
 {
-  return json_is_number (value) || is_name (value);
+  return json_is_number (value) || analysis_form_is_name (value);
 }
 
 static gboolean
@@ -158,7 +158,7 @@ is_character_or_none (const json_t *value)
 }
 
 static gboolean
-is_file (const json_t *value)
+analysis_form_is_file (const json_t *value)
 {
   return json_is_string (value) && workspace_check_name (json_string_value (value), NULL);
 }
@@ -170,7 +170,7 @@ is_list (const json_t *value)
 }
 
 static gboolean
-is_word (const json_t *value)
+analysis_form_is_word (const json_t *value)
 {
   return json_is_string (value);
 }
@@ -215,14 +215,14 @@ static const struct {
   const char *wanted;         /* "must be ..." */
   const char *const *choices; /* of a text, or of each in a list; or NULL */
 } kind_table[] = {
-    [KIND_NAME] = {is_name, "a text of at most 200 bytes that is not empty", NULL},
+    [KIND_NAME] = {analysis_form_is_name, "a text of at most 200 bytes that is not empty", NULL},
     [KIND_NAMES] = {is_names, "a list of texts", NULL},
     [KIND_NAME_OR_NAMES] = {is_name_or_names, "a text or a list of texts", NULL},
-    [KIND_TABLE] = {is_name, "the name of a table", NULL},
-    [KIND_COUNT] = {is_count, "a whole number from 0", NULL},
+    [KIND_TABLE] = {analysis_form_is_name, "the name of a table", NULL},
+    [KIND_COUNT] = {analysis_form_is_count, "a whole number from 0", NULL},
     [KIND_ROWS] = {is_rows, "a whole number from 0 to 100", NULL},
     [KIND_POSITION] = {is_position, "a whole number", NULL},
-    [KIND_NUMBER] = {is_number, "a number", NULL},
+    [KIND_NUMBER] = {analysis_form_is_number, "a number", NULL},
     [KIND_TOLERANCE] = {is_tolerance, "a number from 0", NULL},
     [KIND_BOUND] = {is_bound, "a number, or a date as text", NULL},
     [KIND_SWITCH] = {is_switch, "true or false", NULL},
@@ -231,18 +231,18 @@ static const struct {
     [KIND_PATTERN] = {is_pattern, "a regular expression of at most 1000 bytes", NULL},
     [KIND_CHARACTER] = {is_character, "one character", NULL},
     [KIND_CHARACTER_OR_NONE] = {is_character_or_none, "one character, or an empty text", NULL},
-    [KIND_FILE] = {is_file, "the name of a file that is put in", NULL},
+    [KIND_FILE] = {analysis_form_is_file, "the name of a file that is put in", NULL},
     [KIND_LIST] = {is_list, "a list", NULL},
-    [KIND_MODE] = {is_word, NULL, modes},
-    [KIND_DIRECTION] = {is_word, NULL, directions},
-    [KIND_PERIOD] = {is_word, NULL, periods},
-    [KIND_TYPE] = {is_word, NULL, types},
+    [KIND_MODE] = {analysis_form_is_word, NULL, modes},
+    [KIND_DIRECTION] = {analysis_form_is_word, NULL, directions},
+    [KIND_PERIOD] = {analysis_form_is_word, NULL, periods},
+    [KIND_TYPE] = {analysis_form_is_word, NULL, types},
     [KIND_RESULTS] = {is_name_or_names, NULL, results},
-    [KIND_MARK] = {is_word, NULL, marks},
+    [KIND_MARK] = {analysis_form_is_word, NULL, marks},
 };
 
 static gboolean
-is_choice (const json_t *value, const char *const *choices)
+analysis_form_is_choice (const json_t *value, const char *const *choices)
 {
   gsize i;
   json_t *item;
@@ -288,7 +288,7 @@ static void
 look_at_value (struct form *form, const char *where, enum kind kind, const json_t *value)
 {
   const char *const *choices = kind_table[kind].choices;
-  if (!kind_table[kind].fits (value) || (choices && !is_choice (value, choices))) {
+  if (!kind_table[kind].fits (value) || (choices && !analysis_form_is_choice (value, choices))) {
     g_autofree char *list = choices ? g_strjoinv (", ", (GStrv)(guintptr)choices) : NULL;
     fault (form, where, choices ? "must be one of: %s" : "must be %s",
            choices ? list : kind_table[kind].wanted);
@@ -312,7 +312,7 @@ struct member {
 
 /* Ends where a member has no name. */
 static const struct member *
-find_member (const struct member *members, const char *name)
+analysis_form_find_member (const struct member *members, const char *name)
 {
   for (gsize i = 0; i < MEMBERS_MAX && members[i].name; i++)
     if (strcmp (members[i].name, name) == 0)
@@ -343,7 +343,7 @@ look_at_members (struct form *form, const char *where, const struct member *memb
   }
   json_object_foreach ((json_t *)(guintptr)value, name, item)
   {
-    const struct member *member = find_member (members, name);
+    const struct member *member = analysis_form_find_member (members, name);
     g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
     g_autofree char *place = g_strdup_printf ("%s%s%s", where, where[0] ? "." : "", shown);
     if (member && (!json_is_null (item) || member->kind == KIND_ANY))
@@ -578,7 +578,7 @@ static const struct member form_members[MEMBERS_MAX] = {
 
 /* FALSE with ERROR when there were faults, which are taken. */
 static gboolean
-settle (struct form *form, const char *what, GError **error)
+analysis_form_settle (struct form *form, const char *what, GError **error)
 {
   guint count = form->faults->len;
   g_ptr_array_add (form->faults, NULL);
@@ -609,7 +609,7 @@ analysis_form_check (const json_t *analysis, GError **error)
     if (expect && !json_is_null (expect))
       look_at_expect (&form, expect);
   }
-  return settle (&form, "the analysis is not as it must be", error);
+  return analysis_form_settle (&form, "the analysis is not as it must be", error);
 }
 
 gboolean
@@ -620,5 +620,5 @@ analysis_form_check_expect (const json_t *expect, const json_t *tables, GError *
     look_at_expect (&form, expect);
   else
     fault (&form, "expect", "is nested deeper than %d levels", FORM_DEPTH);
-  return settle (&form, "what is expected is not as it must be", error);
+  return analysis_form_settle (&form, "what is expected is not as it must be", error);
 }

@@ -23,14 +23,14 @@ watched_free (gpointer data)
 }
 
 static void
-ended (gpointer data, const struct request_end *end)
+loops_watch_ended (gpointer data, const struct request_end *end)
 {
   const struct watched *watched = data;
   loops_ended (watched->loops, watched->owner, watched->conversation, watched->setting, end);
 }
 
 static void
-add_file (struct approval_digest *digest, const char *name, int fd)
+loops_watch_add_file (struct approval_digest *digest, const char *name, int fd)
 {
   struct stat st;
   if (fd < 0 || fstat (fd, &st) < 0)
@@ -58,9 +58,9 @@ setting_of (const struct run_request *resolved)
     approval_digest_add (digest, "argument", resolved->arguments[i], -1);
   for (guint i = 0; i < resolved->files->len; i++) {
     const struct input *file = &g_array_index (resolved->files, struct input, i);
-    add_file (digest, file->name, file->fd);
+    loops_watch_add_file (digest, file->name, file->fd);
   }
-  add_file (digest, "", resolved->stdin_fd);
+  loops_watch_add_file (digest, "", resolved->stdin_fd);
   g_autofree char *text = approval_digest_end (digest);
   return g_ascii_strtoull (text + strlen (text) - 15, NULL, 16);
 }
@@ -75,5 +75,5 @@ library_watch_loops (AdderEngine *engine, struct run_request *resolved)
   struct watched *watched = g_new0 (struct watched, 1);
   *watched = (struct watched){loops_ref (engine->loops), g_strdup (resolved->owner),
                               g_strdup (resolved->conversation), setting};
-  resolved->observer = (struct request_observer){ended, watched, watched_free};
+  resolved->observer = (struct request_observer){loops_watch_ended, watched, watched_free};
 }

@@ -41,7 +41,7 @@ profile_cache_clear (struct profile_cache *cache)
 }
 
 static struct profile_entry *
-find (struct profile_cache *cache, const char *name)
+profile_cache_find (struct profile_cache *cache, const char *name)
 {
   g_mutex_lock (&cache->lock);
   struct profile_entry *entry = g_hash_table_lookup (cache->entries, name);
@@ -57,7 +57,7 @@ const struct profile *
 profile_cache_get (struct profile_cache *cache, const char *name, struct profile_entry **ret_entry,
                    GError **error)
 {
-  struct profile_entry *entry = find (cache, name);
+  struct profile_entry *entry = profile_cache_find (cache, name);
   if (!entry) {
     struct profile *profile = profile_load (name, error);
     if (!profile)

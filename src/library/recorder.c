@@ -58,7 +58,7 @@ create_file (struct store *store, GError **error)
 }
 
 static int
-create (gpointer data, GError **error)
+recorder_create (gpointer data, GError **error)
 {
   return create_file (((struct recorder *)data)->store, error);
 }
@@ -198,7 +198,7 @@ spill_of (const struct recording *recording, const struct file_new *file)
 
 /* Ids and URLs of what is kept, for the result and the record; or, where that did not come about, none. */
 static void
-tell_files (struct recording *recording, gboolean kept)
+recorder_tell_files (struct recording *recording, gboolean kept)
 {
   for (gsize i = 0; i < recording->count; i++) {
     const struct file_new *file = &recording->files[i];
@@ -220,7 +220,7 @@ tell_files (struct recording *recording, gboolean kept)
 /* ---- files that are given ---- */
 
 static void
-give (gpointer data, const struct run_request *request, struct input *given, int fd)
+recorder_give (gpointer data, const struct run_request *request, struct input *given, int fd)
 {
   struct store *store = ((struct recorder *)data)->store;
   g_autoptr (GError) problem = NULL;
@@ -301,7 +301,7 @@ warn_lost (const struct recording *recording, gboolean files, const char *proble
 
 /* PROBLEM: what was not kept of a run, and why; NULL: all of it was. */
 static void
-count (struct recorder *recorder, const char *problem)
+recorder_count (struct recorder *recorder, const char *problem)
 {
   g_mutex_lock (&recorder->lock);
   if (problem) {
@@ -355,17 +355,17 @@ persist (gpointer data, const struct run_request *request, struct run_summary *s
   gboolean written = is_any_written (&recording);
   if (!written && !store_keeps_records (recording.store)) {
     if (lost)
-      count (recorder, lost);
+      recorder_count (recorder, lost);
     return;
   }
-  tell_files (&recording, TRUE);
+  recorder_tell_files (&recording, TRUE);
   (void)commit (&recording, &problem);
-  count (recorder, problem ? problem->message : lost);
+  recorder_count (recorder, problem ? problem->message : lost);
   if (!problem) {
     notify_of_files (recorder->notifications, &recording);
     return;
   }
-  tell_files (&recording, FALSE);
+  recorder_tell_files (&recording, FALSE);
   if (written)
     files_abandon (recording.store, files, recording.count);
   warn_lost (&recording, written, problem->message);
@@ -399,7 +399,7 @@ recorder_unref (struct recorder *recorder)
 
 /* The kind of place that URL names: nothing that could be a secret. */
 static char *
-kind_of (const char *url)
+recorder_kind_of (const char *url)
 {
   return g_strndup (url, strcspn (url, ":"));
 }
@@ -408,7 +408,8 @@ json_t *
 recorder_status (struct recorder *recorder)
 {
   const struct config *config = store_config (recorder->store);
-  g_autofree char *records = kind_of (config->store_records), *files = kind_of (config->store_blobs);
+  g_autofree char *records = recorder_kind_of (config->store_records),
+                  *files = recorder_kind_of (config->store_blobs);
   g_mutex_lock (&recorder->lock);
   g_autofree char *when = recorder->problem ? text_time (recorder->problem_us) : NULL;
   json_t *status =
@@ -420,7 +421,7 @@ recorder_status (struct recorder *recorder)
 }
 
 static void
-release (gpointer data)
+recorder_release (gpointer data)
 {
   recorder_unref (data);
 }
@@ -434,10 +435,10 @@ library_set_recorder (AdderEngine *engine, struct run_request *resolved, gboolea
     return;
   g_atomic_ref_count_inc (&recorder->references);
   resolved->recorder = (struct request_recorder){
-      .create = files ? create : NULL,
+      .create = files ? recorder_create : NULL,
       .persist = persist,
-      .give = files && session ? give : NULL,
-      .release = release,
+      .give = files && session ? recorder_give : NULL,
+      .release = recorder_release,
       .data = recorder,
   };
 }

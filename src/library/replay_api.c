@@ -102,7 +102,8 @@ restore_files (const AdderReplay *replay, const GArray *given, struct run_reques
 
 /* A session as the old one was made, but for what the options say. */
 static gboolean
-make_session (AdderReplay *replay, const AdderRequest *options, const GArray *given, GError **error)
+replay_api_make_session (AdderReplay *replay, const AdderRequest *options, const GArray *given,
+                         GError **error)
 {
   AdderEngine *engine = replay->engine;
   struct run_request *request = library_resolve_like (engine, options, replay->old->options);
@@ -159,7 +160,7 @@ adder_session_replay (AdderEngine *engine, const AdderRequest *options, const ch
   };
   sessions_copy_history (old, &replay->history, &given);
   choose_cells (replay, from);
-  if (!check_cells (replay, from, error) || !make_session (replay, options, given, error)) {
+  if (!check_cells (replay, from, error) || !replay_api_make_session (replay, options, given, error)) {
     adder_replay_free (replay);
     return NULL;
   }
@@ -185,7 +186,7 @@ adder_replay_json (const AdderReplay *replay)
 /* ---- cells ---- */
 
 static void
-note_end (gpointer data, const struct request_end *end)
+replay_api_note_end (gpointer data, const struct request_end *end)
 {
   AdderReplay *replay = data;
   replay->has_ended = TRUE;
@@ -223,7 +224,7 @@ error_code (AdderOutcome outcome)
 }
 
 static gboolean
-fail (AdderReplay *replay, const struct history_cell *cell, const char *what)
+replay_api_fail (AdderReplay *replay, const struct history_cell *cell, const char *what)
 {
   const char *message = json_string_value (json_object_get (replay->error, "message"));
   g_set_error (&replay->problem, ADDER_ERROR, error_code (replay->outcome),
@@ -234,28 +235,28 @@ fail (AdderReplay *replay, const struct history_cell *cell, const char *what)
 
 /* Whether CELL, which was run as the cell NUMBER of the new session, did all there. */
 static gboolean
-check_cell (AdderReplay *replay, const struct history_cell *cell, const json_t *digests)
+replay_api_check_cell (AdderReplay *replay, const struct history_cell *cell, const json_t *digests)
 {
   if (sessions_has_ended (replay->made))
-    return fail (replay, cell, "ended the new session");
+    return replay_api_fail (replay, cell, "ended the new session");
   if (g_atomic_int_get (&replay->made->interrupted) || replay->outcome == ADDER_OUTCOME_CANCELLED)
-    return fail (replay, cell, "was interrupted");
+    return replay_api_fail (replay, cell, "was interrupted");
   if (!replay->has_ended || !digests)
-    return fail (replay, cell, "was not run again");
+    return replay_api_fail (replay, cell, "was not run again");
   if ((replay->flags & ADDER_REPLAY_STOP) && replay->outcome != ADDER_OUTCOME_OK)
-    return fail (replay, cell, "failed");
+    return replay_api_fail (replay, cell, "failed");
   return TRUE;
 }
 
 /* Takes account of the cell before the next. FALSE: no other follows. */
 static gboolean
-settle (AdderReplay *replay)
+replay_api_settle (AdderReplay *replay)
 {
   if (replay->problem || replay->next == 0 || json_array_size (replay->done) == replay->next)
     return !replay->problem;
   const struct history_cell *cell = replay->cells->pdata[replay->next - 1];
   g_autoptr (json_t) digests = sessions_cell_digests (replay->made, replay->next);
-  if (!check_cell (replay, cell, digests))
+  if (!replay_api_check_cell (replay, cell, digests))
     return FALSE;
   json_array_append_new (
       replay->done,
@@ -279,7 +280,7 @@ start_cell (AdderReplay *replay, const struct history_cell *cell)
       resolved->limits.value[i] = cell->limits.value[i];
   resolved->limits_set |= cell->limits_set;
   restore_files (replay, cell->given, resolved);
-  resolved->observer = (struct request_observer){.ended = note_end, .data = replay};
+  resolved->observer = (struct request_observer){.ended = replay_api_note_end, .data = replay};
   library_admit (replay->engine, request, resolved);
   library_fetch_inputs (replay->engine, resolved, FALSE);
   library_set_recorder (replay->engine, resolved, TRUE);
@@ -290,7 +291,7 @@ AdderRun *
 adder_replay_next (AdderReplay *replay)
 {
   g_return_val_if_fail (replay != NULL, NULL);
-  if (!settle (replay) || replay->next == replay->cells->len)
+  if (!replay_api_settle (replay) || replay->next == replay->cells->len)
     return NULL;
   replay->has_ended = FALSE;
   replay->outcome = ADDER_OUTCOME_FAILED;
@@ -308,8 +309,9 @@ library_replay_finish (AdderReplay *replay, GError **error)
       .replaced = replay->flags & ADDER_REPLAY_REPLACE ? replay->old : NULL,
       .edition = replay->history.edition,
   };
-  if (settle (replay) && replay->next < replay->cells->len)
-    (void)fail (replay, replay->cells->pdata[replay->next], "and those after it were not run again");
+  if (replay_api_settle (replay) && replay->next < replay->cells->len)
+    (void)replay_api_fail (replay, replay->cells->pdata[replay->next],
+                           "and those after it were not run again");
   if (replay->problem) {
     g_propagate_error (error, g_error_copy (replay->problem));
     return NULL;

@@ -71,7 +71,7 @@ adder_request_free (AdderRequest *request)
 /* ---- setters ---- */
 
 static void
-set_text (char **field, const char *text)
+request_api_set_text (char **field, const char *text)
 {
   char *copy = g_strdup (text);
   g_free (*field);
@@ -81,25 +81,25 @@ set_text (char **field, const char *text)
 void
 adder_request_set_environment (AdderRequest *request, const char *name)
 {
-  set_text (&request->asked.environment, name);
+  request_api_set_text (&request->asked.environment, name);
 }
 
 void
 adder_request_set_profile (AdderRequest *request, const char *name)
 {
-  set_text (&request->asked.profile, name);
+  request_api_set_text (&request->asked.profile, name);
 }
 
 void
 adder_request_set_isolation (AdderRequest *request, const char *kind)
 {
-  set_text (&request->isolation, kind);
+  request_api_set_text (&request->isolation, kind);
 }
 
 void
 adder_request_set_role (AdderRequest *request, const char *role)
 {
-  set_text (&request->asked.origin.role, role);
+  request_api_set_text (&request->asked.origin.role, role);
 }
 
 void
@@ -112,7 +112,7 @@ adder_request_set_profiles_allowed (AdderRequest *request, const char *const *pa
 void
 adder_request_set_name (AdderRequest *request, const char *name)
 {
-  set_text (&request->asked.name, name);
+  request_api_set_text (&request->asked.name, name);
 }
 
 void
@@ -155,7 +155,7 @@ adder_request_set_limit (AdderRequest *request, const char *limit, guint64 value
 /* Files are opened anew through their descriptors, with the rights of this process: so that one is not read
  * whose caller may not, they must have opened it for reading. */
 static gboolean
-check_readable (const char *name, int fd, GError **error)
+request_api_check_readable (const char *name, int fd, GError **error)
 {
   int flags = fcntl (fd, F_GETFL);
   if (flags < 0)
@@ -170,7 +170,7 @@ check_readable (const char *name, int fd, GError **error)
 gboolean
 adder_request_add_file (AdderRequest *request, const char *name, int fd, GError **error)
 {
-  if (!workspace_check_name (name, error) || !check_readable (name, fd, error))
+  if (!workspace_check_name (name, error) || !request_api_check_readable (name, fd, error))
     return FALSE;
   int own = fcntl (fd, F_DUPFD_CLOEXEC, 3);
   if (own < 0)
@@ -228,15 +228,15 @@ adder_request_set_owner (AdderRequest *request, const char *owner, const char *c
   if (conversation && strlen (conversation) > ADDER_CONVERSATION_BYTES && !request->asked.invalid)
     g_set_error (&request->asked.invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the conversation's id has more than %d bytes", ADDER_CONVERSATION_BYTES);
-  set_text (&request->asked.owner, owner);
-  set_text (&request->asked.conversation, conversation);
+  request_api_set_text (&request->asked.owner, owner);
+  request_api_set_text (&request->asked.conversation, conversation);
 }
 
 void
 library_set_origin (AdderRequest *request, const char *front_end, const char *tool, const json_t *arguments)
 {
-  set_text (&request->asked.origin.front_end, front_end);
-  set_text (&request->asked.origin.tool, tool);
+  request_api_set_text (&request->asked.origin.front_end, front_end);
+  request_api_set_text (&request->asked.origin.tool, tool);
   json_decref (request->asked.origin.arguments);
   request->asked.origin.arguments = json_incref ((json_t *)(guintptr)arguments);
 }
@@ -244,7 +244,7 @@ library_set_origin (AdderRequest *request, const char *front_end, const char *to
 void
 library_set_python (AdderRequest *request, const char *python)
 {
-  set_text (&request->python, python);
+  request_api_set_text (&request->python, python);
 }
 
 void
@@ -264,7 +264,7 @@ adder_request_set_keep_over (AdderRequest *request, guint64 over)
 void
 adder_request_set_session (AdderRequest *request, const char *session, gboolean wait)
 {
-  set_text (&request->asked.session, session);
+  request_api_set_text (&request->asked.session, session);
   request->asked.session_wait = wait;
 }
 
@@ -284,7 +284,7 @@ adder_request_set_pictures (AdderRequest *request, guint64 bytes, guint64 side)
 void
 adder_request_set_tables (AdderRequest *request, const char *format)
 {
-  set_text (&request->tables, format);
+  request_api_set_text (&request->tables, format);
 }
 
 gboolean
@@ -306,7 +306,7 @@ adder_request_set_workdir (AdderRequest *request, int directory_fd, const char *
   }
   fd_close (&request->asked.workdir.fd);
   request->asked.workdir.mode = parsed;
-  set_text (&request->asked.workdir.path, path);
+  request_api_set_text (&request->asked.workdir.path, path);
   request->asked.workdir.fd = parsed == WORKDIR_NONE ? -1 : fcntl (directory_fd, F_DUPFD_CLOEXEC, 3);
   if (parsed != WORKDIR_NONE && request->asked.workdir.fd < 0)
     return error_from_errno (error, errno, "cannot take over the descriptor of %s", shown);
@@ -388,7 +388,7 @@ adder_request_set_analysis (AdderRequest *request, const char *json, GError **er
 void
 adder_request_set_description (AdderRequest *request, const char *text)
 {
-  set_text (&request->asked.description, text);
+  request_api_set_text (&request->asked.description, text);
   if (text && strlen (text) > DESCRIPTION_BYTES && !request->asked.invalid)
     g_set_error (&request->asked.invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the description has more than %d bytes", DESCRIPTION_BYTES);
@@ -397,7 +397,7 @@ adder_request_set_description (AdderRequest *request, const char *text)
 void
 adder_request_set_approval (AdderRequest *request, const char *approval_id)
 {
-  set_text (&request->approval, approval_id);
+  request_api_set_text (&request->approval, approval_id);
 }
 
 void
@@ -431,7 +431,8 @@ library_allows_profile (const char *const *patterns, const char *profile, GError
 }
 
 static gboolean
-may_use (AdderEngine *engine, const AdderRequest *request, const char *profile, guint needed, GError **error)
+request_api_may_use (AdderEngine *engine, const AdderRequest *request, const char *profile, guint needed,
+                     GError **error)
 {
   const struct config *config = engine->engine->host->config;
   enum role role = role_default (config);
@@ -461,7 +462,7 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
   struct profile_entry *entry = NULL;
   GError **error = resolved->invalid ? NULL : &resolved->invalid;
   const struct profile *profile = profile_cache_get (&engine->profiles, name, &entry, error);
-  if (profile && may_use (engine, request, name, profile->role, error) &&
+  if (profile && request_api_may_use (engine, request, name, profile->role, error) &&
       (request->asked.workdir.fd < 0 ||
        profile_allows_workdir (profile, request->asked.workdir.mode, error))) {
     resolved->limits = profile->limits;
@@ -475,7 +476,7 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     copy_rules (resolved, profile);
     resolved->guard = g_strdup (profile->guard.text);
   }
-  set_text (&resolved->profile, name);
+  request_api_set_text (&resolved->profile, name);
   const struct config *config = engine->engine->host->config;
   const char *environment = request->asked.environment;
   if (environment && environment_is_own (environment) && !resolved->invalid)
@@ -488,7 +489,7 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     environment = request->python;
   if (!environment)
     environment = config->environment;
-  set_text (&resolved->environment, environment);
+  request_api_set_text (&resolved->environment, environment);
   if (request->asked.check && profile && !profile->guard.text && !request_is_shell (resolved) &&
       !resolved->invalid)
     g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
@@ -506,17 +507,17 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
  * is asked again. From here on it is bound to the session that its name means now: one that gets the name
  * later, and was never held against role and approval, is not its. */
 static void
-check_session (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request)
+request_api_check_session (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request)
 {
   GError **error = resolved->invalid ? NULL : &resolved->invalid;
   struct session *session =
       sessions_find (engine->engine->sessions, request->asked.owner, request->asked.session, error);
   if (session) {
-    set_text (&resolved->session, session->id);
+    request_api_set_text (&resolved->session, session->id);
     resolved->tables = session->options->tables;
     resolved->svg = resolved->svg || session->options->svg;
     resolved->keeps_files = session->options->keeps_files;
-    (void)may_use (engine, request, session->profile, session->options->role_needed, error);
+    (void)request_api_may_use (engine, request, session->profile, session->options->role_needed, error);
   }
   session_unref (session);
 }
@@ -574,7 +575,7 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
     resolved->origin.role = g_strdup (role_name (role_default (engine->engine->host->config)));
   library_set_review (engine, resolved);
   if (asked->session)
-    check_session (resolved, engine, request);
+    request_api_check_session (resolved, engine, request);
   else
     apply_profile (resolved, engine, request, asked->profile ? asked->profile : profile);
   set_isolation (resolved, request->isolation);
@@ -614,7 +615,7 @@ library_resolve_like (AdderEngine *engine, const AdderRequest *request, const st
   struct run_request *resolved = resolve (engine, request, like->profile);
   resolve_limits_like (resolved, request, like);
   if (!request->asked.environment)
-    set_text (&resolved->environment, like->environment);
+    request_api_set_text (&resolved->environment, like->environment);
   if (!request->asked.profile)
     resolved->min_isolation = like->min_isolation;
   if (!request->asked.profile && !request->tables)
@@ -669,8 +670,8 @@ library_request_like (const AdderRequest *options, const char *code)
   adder_request_set_role (request, options->asked.origin.role);
   adder_request_set_profiles_allowed (request, (const char *const *)options->profiles);
   adder_request_set_environment (request, options->asked.environment);
-  set_text (&request->asked.origin.front_end, options->asked.origin.front_end);
-  set_text (&request->asked.origin.tool, options->asked.origin.tool);
+  request_api_set_text (&request->asked.origin.front_end, options->asked.origin.front_end);
+  request_api_set_text (&request->asked.origin.tool, options->asked.origin.tool);
   request->asked.origin.arguments = json_incref (options->asked.origin.arguments);
   return request;
 }

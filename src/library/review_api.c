@@ -11,8 +11,8 @@ struct review_context {
 };
 
 static gboolean
-settle (struct reviews *reviews, const char *owner, const char *id, const char *digest, gboolean yes,
-        json_t **ret_outcome, GError **error)
+review_api_settle (struct reviews *reviews, const char *owner, const char *id, const char *digest,
+                   gboolean yes, json_t **ret_outcome, GError **error)
 {
   json_t *settled = reviews_settle (reviews, owner, id, yes ? REVIEW_COMMIT : REVIEW_DROP, digest, -1, error);
   if (settled && ret_outcome)
@@ -24,16 +24,16 @@ settle (struct reviews *reviews, const char *owner, const char *id, const char *
 
 /* Approvals have "" for an owner that is not named. */
 static gboolean
-carry_out (gpointer reviews, const char *owner, const char *id, const char *digest, gboolean yes,
-           json_t **ret_outcome, GError **error)
+review_api_carry_out (gpointer reviews, const char *owner, const char *id, const char *digest, gboolean yes,
+                      json_t **ret_outcome, GError **error)
 {
-  return settle (reviews, *owner ? owner : NULL, id, digest, yes, ret_outcome, error);
+  return review_api_settle (reviews, *owner ? owner : NULL, id, digest, yes, ret_outcome, error);
 }
 
 void
 library_join_reviews (AdderEngine *engine)
 {
-  approvals_set_carry_out (engine->approvals, carry_out, engine->reviews);
+  approvals_set_carry_out (engine->approvals, review_api_carry_out, engine->reviews);
 }
 
 static json_t *
@@ -105,14 +105,14 @@ submit (gpointer data, const struct run_request *request, const struct change_se
     *ret_id = g_steal_pointer (&id);
     return TRUE;
   }
-  if (!settle (context->reviews, request->owner, id, changes->digest, TRUE, NULL, error))
+  if (!review_api_settle (context->reviews, request->owner, id, changes->digest, TRUE, NULL, error))
     return FALSE;
   *ret_id = NULL;
   return TRUE;
 }
 
 static void
-release (gpointer data)
+review_api_release (gpointer data)
 {
   struct review_context *context = data;
   reviews_unref (context->reviews);
@@ -128,5 +128,5 @@ library_set_review (AdderEngine *engine, struct run_request *resolved)
   struct review_context *context = g_new0 (struct review_context, 1);
   context->reviews = reviews_ref (engine->reviews);
   context->approvals = approvals_ref (engine->approvals);
-  resolved->review = (struct request_review){submit, release, context};
+  resolved->review = (struct request_review){submit, review_api_release, context};
 }

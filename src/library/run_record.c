@@ -117,7 +117,7 @@ tell_analysis (const struct telling *telling)
 }
 
 static json_t *
-tell_files (const struct telling *telling)
+run_record_tell_files (const struct telling *telling)
 {
   const GPtrArray *artifacts = telling->summary->artifacts;
   struct json_bounds bounds = bounds_new ();
@@ -216,11 +216,11 @@ static const struct {
   const char *name;
   json_t *(*tell) (const struct telling *telling);
 } members[] = {
-    {"description", tell_description}, {"arguments", tell_arguments}, {"argv", tell_argv},
-    {"variables", tell_variables},     {"inputs", tell_inputs},       {"analysis", tell_analysis},
-    {"workdir", tell_workdir},         {"limits", tell_limits},       {"missing", tell_missing},
-    {"output", tell_output},           {"files", tell_files},         {"error", tell_error},
-    {"signal", tell_signal},           {"denials", tell_denials},     {"network", tell_network},
+    {"description", tell_description}, {"arguments", tell_arguments},    {"argv", tell_argv},
+    {"variables", tell_variables},     {"inputs", tell_inputs},          {"analysis", tell_analysis},
+    {"workdir", tell_workdir},         {"limits", tell_limits},          {"missing", tell_missing},
+    {"output", tell_output},           {"files", run_record_tell_files}, {"error", tell_error},
+    {"signal", tell_signal},           {"denials", tell_denials},        {"network", tell_network},
     {"waits_for", tell_waits},
 };
 

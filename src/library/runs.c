@@ -102,7 +102,7 @@ runs_free (struct runs *runs)
 
 REQUIRES (runs)
 static void
-drop (struct runs *runs, struct entry *entry)
+runs_drop (struct runs *runs, struct entry *entry)
 {
   if (entry->result) {
     owner_usage_remove (runs->held_bytes, entry->owner, strlen (entry->result));
@@ -126,21 +126,21 @@ of_greatest (struct runs *runs)
 
 REQUIRES (runs)
 static void
-purge (struct runs *runs)
+runs_purge (struct runs *runs)
 {
   gint64 oldest_us = g_get_monotonic_time () - (gint64)runs->config->http_result_age_ms * 1000;
   struct entry *entry;
   while ((entry = g_queue_peek_head (&runs->held)) && entry->ended_us <= oldest_us)
-    drop (runs, entry);
+    runs_drop (runs, entry);
   while (owner_usage_sum (runs->held_bytes) > runs->config->http_result_bytes && (entry = of_greatest (runs)))
-    drop (runs, entry);
+    runs_drop (runs, entry);
 }
 
 REQUIRES (runs)
 static struct entry *
-find (struct runs *runs, const char *owner, const char *run_id, GError **error)
+runs_find (struct runs *runs, const char *owner, const char *run_id, GError **error)
 {
-  purge (runs);
+  runs_purge (runs);
   struct entry *entry = g_hash_table_lookup (runs->entries, run_id);
   if (entry && (!owner || g_strcmp0 (entry->owner, owner) == 0))
     return entry;
@@ -185,7 +185,7 @@ runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
       .run = run,
   };
   g_mutex_lock (&runs->lock);
-  purge (runs);
+  runs_purge (runs);
   g_hash_table_insert (runs->entries, entry->id, entry);
   g_queue_push_tail (&runs->order, entry);
   /* The end came after there was room for it. */
@@ -211,16 +211,16 @@ runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result)
     g_queue_push_tail (&runs->held, entry);
     owner_usage_remove (runs->background, entry->owner, 1);
     g_cond_broadcast (&runs->changed);
-    purge (runs);
+    runs_purge (runs);
   } else
-    drop (runs, entry);
+    runs_drop (runs, entry);
   g_mutex_unlock (&runs->lock);
 }
 
 /* ---- looking ---- */
 
 static json_t *
-describe (const struct entry *entry)
+runs_describe (const struct entry *entry)
 {
   g_autofree char *started = text_time (entry->started_us);
   return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "run_id", entry->id, "state",
@@ -235,11 +235,11 @@ runs_list (struct runs *runs, const char *owner)
 {
   json_t *list = json_array ();
   g_mutex_lock (&runs->lock);
-  purge (runs);
+  runs_purge (runs);
   for (GList *at = runs->order.head; at; at = at->next) {
     const struct entry *entry = at->data;
     if (entry->run && (!owner || g_strcmp0 (entry->owner, owner) == 0))
-      json_array_append_new (list, describe (entry));
+      json_array_append_new (list, runs_describe (entry));
   }
   g_mutex_unlock (&runs->lock);
   return json_pack ("{s:o}", "runs", list);
@@ -251,9 +251,9 @@ runs_show (struct runs *runs, const char *owner, const char *run_id, GError **er
   json_t *shown = NULL;
   g_autofree char *result = NULL;
   g_mutex_lock (&runs->lock);
-  const struct entry *entry = find (runs, owner, run_id, error);
+  const struct entry *entry = runs_find (runs, owner, run_id, error);
   if (entry) {
-    shown = describe (entry);
+    shown = runs_describe (entry);
     result = g_strdup (entry->result);
   }
   g_mutex_unlock (&runs->lock);
@@ -266,7 +266,7 @@ gboolean
 runs_cancel (struct runs *runs, const char *owner, const char *run_id, GError **error)
 {
   g_mutex_lock (&runs->lock);
-  struct entry *entry = find (runs, owner, run_id, error);
+  struct entry *entry = runs_find (runs, owner, run_id, error);
   if (entry && entry->run)
     adder_run_cancel (entry->run);
   g_mutex_unlock (&runs->lock);
@@ -276,7 +276,7 @@ runs_cancel (struct runs *runs, const char *owner, const char *run_id, GError **
 /* WAITER is in no list any more. */
 REQUIRES (runs)
 static void
-forget (struct runs *runs, const char *run_id, struct waiter *waiter)
+runs_forget (struct runs *runs, const char *run_id, struct waiter *waiter)
 {
   struct entry *entry = g_hash_table_lookup (runs->entries, run_id);
   struct waiter **at = entry ? &entry->waiters : NULL;
@@ -294,7 +294,7 @@ runs_wait (struct runs *runs, const char *owner, const char *run_id, guint64 wai
   if (wait_ms == 0 || !interrupt_init (&waiter.interrupt, watch_fd, NULL))
     return;
   g_mutex_lock (&runs->lock);
-  struct entry *entry = find (runs, owner, run_id, NULL);
+  struct entry *entry = runs_find (runs, owner, run_id, NULL);
   gboolean runs_yet = entry && entry->run;
   if (runs_yet) {
     waiter.next = entry->waiters;
@@ -305,7 +305,7 @@ runs_wait (struct runs *runs, const char *owner, const char *run_id, guint64 wai
     struct pollfd room[INTERRUPT_POLLFDS];
     (void)interrupt_wait (&waiter.interrupt, room, 0, deadline_us);
     g_mutex_lock (&runs->lock);
-    forget (runs, run_id, &waiter);
+    runs_forget (runs, run_id, &waiter);
     g_mutex_unlock (&runs->lock);
   }
   interrupt_clear (&waiter.interrupt);
@@ -315,7 +315,7 @@ guint
 runs_held (struct runs *runs)
 {
   g_mutex_lock (&runs->lock);
-  purge (runs);
+  runs_purge (runs);
   guint held = (guint)owner_usage_sum (runs->background) + g_queue_get_length (&runs->held);
   g_mutex_unlock (&runs->lock);
   return held;

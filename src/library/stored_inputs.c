@@ -92,7 +92,7 @@ fetch_one (struct fetched *fetched, struct input *input, GError **error)
 }
 
 static gboolean
-fetch (struct fetched *fetched, struct run_request *resolved, GError **error)
+stored_inputs_fetch (struct fetched *fetched, struct run_request *resolved, GError **error)
 {
   for (guint i = 0; i < resolved->files->len; i++) {
     struct input *input = &g_array_index (resolved->files, struct input, i);
@@ -131,5 +131,5 @@ library_fetch_inputs (AdderEngine *engine, struct run_request *resolved, gboolea
   fetched->may_link = !session && can_bind (engine, resolved);
   resolved->links.release = fetched_free;
   resolved->links.data = fetched;
-  (void)fetch (fetched, resolved, &resolved->invalid);
+  (void)stored_inputs_fetch (fetched, resolved, &resolved->invalid);
 }

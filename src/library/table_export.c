@@ -31,7 +31,7 @@ static const char convert[] =
 
 /* The number that the name of a table begins with, "table-3.csv"; 0: none. */
 static guint
-number_of (const char *name)
+table_export_number_of (const char *name)
 {
   guint64 number = 0;
   const char *at = name + strlen ("table-");
@@ -42,16 +42,16 @@ number_of (const char *name)
 }
 
 static gboolean
-is_table (const struct file_row *row)
+table_export_is_table (const struct file_row *row)
 {
-  return row->kind == FILE_TABLE && number_of (row->name) > 0;
+  return row->kind == FILE_TABLE && table_export_number_of (row->name) > 0;
 }
 
 static int
 compare_numbers (const void *a, const void *b)
 {
-  guint left = number_of ((*(struct file_row *const *)a)->name);
-  guint right = number_of ((*(struct file_row *const *)b)->name);
+  guint left = table_export_number_of ((*(struct file_row *const *)a)->name);
+  guint right = table_export_number_of ((*(struct file_row *const *)b)->name);
   return left < right ? -1 : left > right;
 }
 
@@ -63,7 +63,7 @@ no_table (GPtrArray *rows, const char *run_id, guint number, GError **error)
   g_ptr_array_sort (rows, compare_numbers);
   for (guint i = 0; i < rows->len && i < NAMES_SHOWN; i++)
     g_string_append_printf (there, "%s%u", there->len > 0 ? ", " : "",
-                            number_of (((struct file_row *)rows->pdata[i])->name));
+                            table_export_number_of (((struct file_row *)rows->pdata[i])->name));
   if (there->len > 0)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no table %u of the run %s is kept: there is %s",
                  number, shown, there->str);
@@ -84,10 +84,10 @@ find_table (struct store *store, const char *owner, const char *run_id, guint nu
   if (!rows)
     return NULL;
   for (guint i = rows->len; i-- > 0;)
-    if (!is_table (rows->pdata[i]))
+    if (!table_export_is_table (rows->pdata[i]))
       g_ptr_array_remove_index (rows, i);
   for (guint i = 0; i < rows->len; i++)
-    if (number_of (((struct file_row *)rows->pdata[i])->name) == number)
+    if (table_export_number_of (((struct file_row *)rows->pdata[i])->name) == number)
       return files_find (store, owner, ((struct file_row *)rows->pdata[i])->id, error);
   (void)no_table (rows, run_id, number, error);
   return NULL;
@@ -103,8 +103,8 @@ open_row (struct store *store, const struct file_row *row, GError **error)
 }
 
 static AdderRequest *
-request_of (const AdderRequest *options, const struct file_row *row, const char *format, int fd,
-            GError **error)
+table_export_request_of (const AdderRequest *options, const struct file_row *row, const char *format, int fd,
+                         GError **error)
 {
   AdderRequest *request = library_request_like (options, convert);
   /* The converted table is whose the table is, also for who asks for anybody's. */
@@ -124,7 +124,7 @@ request_of (const AdderRequest *options, const struct file_row *row, const char 
 
 /* The id of the table that RESULT has, or NULL with ERROR. The result's. */
 static const char *
-table_of (const json_t *result, const char *format, GError **error)
+table_export_table_of (const json_t *result, const char *format, GError **error)
 {
   const json_t *file = json_array_get (json_object_get (result, "files"), 0);
   const char *id = json_string_value (json_object_get (file, "file_id"));
@@ -146,12 +146,12 @@ convert_row (AdderEngine *engine, const AdderRequest *options, const struct file
   autoclose int fd = open_row (engine->store, row, error);
   if (fd < 0)
     return NULL;
-  g_autoptr (AdderRequest) request = request_of (options, row, format, fd, error);
+  g_autoptr (AdderRequest) request = table_export_request_of (options, row, format, fd, error);
   if (!request)
     return NULL;
   AdderResult *ran = adder_run (engine, request);
   g_autoptr (json_t) result = library_result (ran);
-  const char *id = table_of (result, format, error);
+  const char *id = table_export_table_of (result, format, error);
   struct file_row *made = id ? files_find (engine->store, library_owner (options), id, error) : NULL;
   adder_result_free (ran);
   return made;

@@ -51,7 +51,7 @@ composition_of_formula (const char *formula)
 }
 
 static int
-by_name (gconstpointer a, gconstpointer b)
+composition_by_name (gconstpointer a, gconstpointer b)
 {
   return strcmp (*(const char *const *)a, *(const char *const *)b);
 }
@@ -67,7 +67,7 @@ symbols_of (const json_t *counts)
   {
     g_ptr_array_add (symbols, (gpointer)symbol);
   }
-  g_ptr_array_sort (symbols, by_name);
+  g_ptr_array_sort (symbols, composition_by_name);
   return symbols;
 }
 

@@ -11,23 +11,23 @@ struct columns {
 
 /* OPTIMADE allows a-z, 0-9 and "_" in names, but not everywhere in those of members. */
 static void
-append_name (GString *column, const char *name)
+fields_append_name (GString *column, const char *name)
 {
   for (; *name; name++)
     g_string_append_c (column, g_ascii_isalnum (*name) || strchr ("_-+.", *name) ? *name : '_');
 }
 
 static gboolean
-is_value (const json_t *value)
+fields_is_value (const json_t *value)
 {
   return json_is_number (value) || json_is_boolean (value) ||
          (json_is_string (value) && json_string_length (value) <= FIELDS_TEXT_MAX);
 }
 
 static void
-set_value (struct columns *columns, const char *column, const json_t *value)
+fields_set_value (struct columns *columns, const char *column, const json_t *value)
 {
-  if (!columns->left || !is_value (value) || json_object_get (columns->row, column))
+  if (!columns->left || !fields_is_value (value) || json_object_get (columns->row, column))
     return;
   json_object_set (columns->row, column, (json_t *)value);
   columns->left--;
@@ -40,7 +40,7 @@ set_column (struct columns *columns, GString *column, const json_t *value, int d
   if (column->len > FIELDS_NAME_MAX)
     return;
   if (!json_is_object (value)) {
-    set_value (columns, column->str, value);
+    fields_set_value (columns, column->str, value);
     return;
   }
   const char *name;
@@ -51,7 +51,7 @@ set_column (struct columns *columns, GString *column, const json_t *value, int d
     if (depth >= FIELDS_DEPTH_MAX || !columns->left)
       return;
     g_string_append_c (column, '_');
-    append_name (column, name);
+    fields_append_name (column, name);
     set_column (columns, column, member, depth + 1);
     g_string_truncate (column, length);
   }
@@ -79,7 +79,7 @@ fields_set (json_t *row, const char *provider, const json_t *attributes)
       continue;
     g_autoptr (GString) column = g_string_new (provider);
     g_string_append_c (column, '_');
-    append_name (column, without_prefix (name, provider));
+    fields_append_name (column, without_prefix (name, provider));
     set_column (&columns, column, value, 1);
   }
 }

@@ -29,7 +29,7 @@ static const char short_list[] =
     "energy_per_atom,formation_energy_per_atom,energy_above_hull,is_stable,theoretical,last_updated";
 
 static gboolean
-wrong (GError **error, const char *what, const char *text)
+materials_project_wrong (GError **error, const char *what, const char *text)
 {
   g_autofree char *shown = text_one_line (text, 60);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: \"%s\"", what, shown);
@@ -43,7 +43,7 @@ check_symbols (const char *const *symbols, const char *what, GError **error)
 {
   for (guint i = 0; symbols[i]; i++)
     if (i == QUERY_ELEMENTS_MAX || !materials_is_element (symbols[i]))
-      return wrong (error, what, symbols[i]);
+      return materials_project_wrong (error, what, symbols[i]);
   return TRUE;
 }
 
@@ -52,7 +52,7 @@ check_chemsys (const char *chemsys, GError **error)
 {
   g_auto (GStrv) symbols = g_strsplit (chemsys, "-", QUERY_ELEMENTS_MAX + 2);
   if (!symbols[0])
-    return wrong (error, "the chemical system is empty", chemsys);
+    return materials_project_wrong (error, "the chemical system is empty", chemsys);
   return check_symbols (
       (const char *const *)symbols,
       "a chemical system is symbols of elements with \"-\" between them, such as Ti-O; there is no "
@@ -66,16 +66,16 @@ check_fields (const char *const *fields, GError **error)
   for (guint i = 0; fields[i]; i++) {
     gsize length = strspn (fields[i], "abcdefghijklmnopqrstuvwxyz0123456789_");
     if (i == FIELDS_MAX || !length || length > 64 || fields[i][length])
-      return wrong (error,
-                    "fields are at most 60 names of a-z, 0-9 and \"_\", such as band_gap; this is none",
-                    fields[i]);
+      return materials_project_wrong (
+          error, "fields are at most 60 names of a-z, 0-9 and \"_\", such as band_gap; this is none",
+          fields[i]);
   }
   return TRUE;
 }
 
 /* Whether NUMBER, which may be NAN, is one that can be asked for. */
 static gboolean
-check_number (double number, const char *what, GError **error)
+materials_project_check_number (double number, const char *what, GError **error)
 {
   if (isnan (number) || (number >= 0 && number <= 1000))
     return TRUE;
@@ -91,7 +91,7 @@ check_formula (const char *formula, GError **error)
 }
 
 static gboolean
-check (const struct materials_project_query *query, GError **error)
+materials_project_check (const struct materials_project_query *query, GError **error)
 {
   gboolean has_elements = query->elements && query->elements[0];
   if (!has_elements && !query->formula && !query->chemsys && isnan (query->band_gap_least) &&
@@ -114,14 +114,15 @@ check (const struct materials_project_query *query, GError **error)
   return (!has_elements || check_symbols (query->elements, "there is no such element", error)) &&
          (!query->formula || check_formula (query->formula, error)) &&
          (!query->chemsys || check_chemsys (query->chemsys, error)) &&
-         check_number (query->band_gap_least, "the least band gap", error) &&
-         check_number (query->band_gap_most, "the largest band gap", error) &&
-         check_number (query->energy_above_hull_most, "the most energy above the hull", error) &&
+         materials_project_check_number (query->band_gap_least, "the least band gap", error) &&
+         materials_project_check_number (query->band_gap_most, "the largest band gap", error) &&
+         materials_project_check_number (query->energy_above_hull_most, "the most energy above the hull",
+                                         error) &&
          (!query->fields || check_fields (query->fields, error));
 }
 
 static void
-add_text (GString *url, const char *name, const char *value)
+materials_project_add_text (GString *url, const char *name, const char *value)
 {
   g_autofree char *escaped = value ? g_uri_escape_string (value, ",", FALSE) : NULL;
   if (escaped)
@@ -129,37 +130,37 @@ add_text (GString *url, const char *name, const char *value)
 }
 
 static void
-add_list (GString *url, const char *name, const char *const *values)
+materials_project_add_list (GString *url, const char *name, const char *const *values)
 {
   g_autofree char *joined = values && values[0] ? g_strjoinv (",", (char **)(guintptr)values) : NULL;
-  add_text (url, name, joined);
+  materials_project_add_text (url, name, joined);
 }
 
 static void
-add_number (GString *url, const char *name, double number)
+materials_project_add_number (GString *url, const char *name, double number)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   if (!isnan (number))
-    add_text (url, name, g_ascii_formatd (text, sizeof text, "%.10g", number));
+    materials_project_add_text (url, name, g_ascii_formatd (text, sizeof text, "%.10g", number));
 }
 
 static char *
-make_url (const struct materials_project_query *query)
+materials_project_make_url (const struct materials_project_query *query)
 {
   const char *base = query->config->materials_project_url;
   gboolean slash = g_str_has_suffix (base, "/");
   GString *url = g_string_new_len (base, (gssize)strlen (base) - slash);
   g_string_append (url, PATH "?");
-  add_list (url, "elements", query->elements);
-  add_text (url, "formula", query->formula);
-  add_text (url, "chemsys", query->chemsys);
-  add_number (url, "band_gap_min", query->band_gap_least);
-  add_number (url, "band_gap_max", query->band_gap_most);
-  add_number (url, "energy_above_hull_max", query->energy_above_hull_most);
+  materials_project_add_list (url, "elements", query->elements);
+  materials_project_add_text (url, "formula", query->formula);
+  materials_project_add_text (url, "chemsys", query->chemsys);
+  materials_project_add_number (url, "band_gap_min", query->band_gap_least);
+  materials_project_add_number (url, "band_gap_max", query->band_gap_most);
+  materials_project_add_number (url, "energy_above_hull_max", query->energy_above_hull_most);
   if (query->fields && query->fields[0])
-    add_list (url, "_fields", query->fields);
+    materials_project_add_list (url, "_fields", query->fields);
   else
-    add_text (url, "_fields", short_list);
+    materials_project_add_text (url, "_fields", short_list);
   g_string_append_printf (url, "deprecated=false&_limit=%u", query->limit ? query->limit : SEARCH_LIMIT);
   return g_string_free (url, FALSE);
 }
@@ -167,7 +168,7 @@ make_url (const struct materials_project_query *query)
 /* ---- the key ---- */
 
 static char *
-read_key_file (const char *path, GError **error)
+materials_project_read_key_file (const char *path, GError **error)
 {
   gsize length;
   gboolean missing = FALSE;
@@ -183,12 +184,13 @@ read_key_file (const char *path, GError **error)
 }
 
 static char *
-read_key (const struct config *config, GError **error)
+materials_project_read_key (const struct config *config, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   const char *value = g_getenv (KEY_VARIABLE), *file = config->materials_project_key_file;
   if ((value && value[0]) || file) {
-    char *key = value && value[0] ? keys_clean (value, &problem) : read_key_file (file, &problem);
+    char *key =
+        value && value[0] ? keys_clean (value, &problem) : materials_project_read_key_file (file, &problem);
     if (!key)
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the key of the Materials Project: %s",
                    problem->message);
@@ -211,8 +213,8 @@ check_address (const struct config *config, GError **error)
   if (uri && g_uri_get_host (uri) && url_keeps_secrets (uri) && !g_uri_get_userinfo (uri) &&
       !g_uri_get_query (uri) && !g_uri_get_fragment (uri))
     return TRUE;
-  return wrong (error, "[materials] project_url is an address with https; this is none",
-                config->materials_project_url);
+  return materials_project_wrong (error, "[materials] project_url is an address with https; this is none",
+                                  config->materials_project_url);
 }
 
 /* ---- the answer ---- */
@@ -281,7 +283,7 @@ no_answer (const struct get *get, GError **error)
 
 /* A new reference. */
 static json_t *
-read_answer (const struct get *get, guint limit, GError **error)
+materials_project_read_answer (const struct get *get, guint limit, GError **error)
 {
   g_autoptr (json_t) answer =
       json_loadb (get->response.body->str, get->response.body->len, JSON_REJECT_DUPLICATES, NULL);
@@ -311,7 +313,7 @@ read_answer (const struct get *get, guint limit, GError **error)
 
 /* FALSE with ERROR where somebody said that it is enough. */
 static gboolean
-pause_ms (gint64 ms, int cancel_fd, GError **error)
+materials_project_pause_ms (gint64 ms, int cancel_fd, GError **error)
 {
   struct pollfd cancel = {.fd = cancel_fd, .events = POLLIN};
   if (poll (&cancel, 1, (int)ms) <= 0)
@@ -329,13 +331,13 @@ may_try_again (const struct get *get)
 
 /* Asks until there is an answer that is final. FALSE with ERROR where there is none. */
 static gboolean
-ask (struct http_client *client, struct get *get, int cancel_fd, GError **error)
+materials_project_ask (struct http_client *client, struct get *get, int cancel_fd, GError **error)
 {
   for (int try = 0;; try++) {
     get_start (client, get);
     gboolean done = http_client_wait (client, get->deadline_us, cancel_fd) != NULL;
     http_client_stop (client, &get->response);
-    if (!done && !pause_ms (0, cancel_fd, error))
+    if (!done && !materials_project_pause_ms (0, cancel_fd, error))
       return FALSE;
     if (!done)
       get->response.end = HTTP_LATE;
@@ -343,14 +345,14 @@ ask (struct http_client *client, struct get *get, int cancel_fd, GError **error)
     if (!may_try_again (get) || try + 1 == TRIES ||
         g_get_monotonic_time () + wait_ms * 1000 > get->deadline_us)
       return TRUE;
-    if (!pause_ms (wait_ms, cancel_fd, error))
+    if (!materials_project_pause_ms (wait_ms, cancel_fd, error))
       return FALSE;
   }
 }
 
 static json_t *
-fetch (const struct materials_project_query *query, const char *key, const char *url, int cancel_fd,
-       GError **error)
+materials_project_fetch (const struct materials_project_query *query, const char *key, const char *url,
+                         int cancel_fd, GError **error)
 {
   struct http_client *client = http_client_new (error);
   if (!client)
@@ -360,13 +362,13 @@ fetch (const struct materials_project_query *query, const char *key, const char 
                     .deadline_us = g_get_monotonic_time () + WAIT_US,
                     .answer_bytes = query->config->materials_page_bytes};
   json_t *result = NULL;
-  if (ask (client, &get, cancel_fd, error)) {
+  if (materials_project_ask (client, &get, cancel_fd, error)) {
     if (get.response.end != HTTP_ARRIVED)
       no_answer (&get, error);
     else if (get.response.status != 200)
       refusal (&get, error);
     else
-      result = read_answer (&get, query->limit ? query->limit : SEARCH_LIMIT, error);
+      result = materials_project_read_answer (&get, query->limit ? query->limit : SEARCH_LIMIT, error);
   }
   get_clear (&get);
   http_client_free (client);
@@ -377,13 +379,13 @@ json_t *
 materials_project_search (const struct materials_project_query *query, const struct materials_watch *watch,
                           GError **error)
 {
-  if (!check (query, error) || !check_address (query->config, error))
+  if (!materials_project_check (query, error) || !check_address (query->config, error))
     return NULL;
-  g_autofree char *key = read_key (query->config, error);
+  g_autofree char *key = materials_project_read_key (query->config, error);
   if (!key)
     return NULL;
-  g_autofree char *url = make_url (query);
-  json_t *result = fetch (query, key, url, watch ? watch->cancel_fd : -1, error);
+  g_autofree char *url = materials_project_make_url (query);
+  json_t *result = materials_project_fetch (query, key, url, watch ? watch->cancel_fd : -1, error);
   explicit_bzero (key, strlen (key));
   return result;
 }

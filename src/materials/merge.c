@@ -153,13 +153,13 @@ groups_by_source (const json_t *rows)
 /* ---- the same material ---- */
 
 static const struct facts *
-facts_of (const struct group *group, guint i)
+merge_facts_of (const struct group *group, guint i)
 {
   return &g_array_index (group->facts, struct facts, i);
 }
 
 static int
-compare (double a, double b)
+merge_compare (double a, double b)
 {
   return (a > b) - (a < b);
 }
@@ -169,12 +169,12 @@ static int
 by_facts (gconstpointer a, gconstpointer b)
 {
   const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
-  const struct facts *f = facts_of (x, 0), *g = facts_of (y, 0);
+  const struct facts *f = merge_facts_of (x, 0), *g = merge_facts_of (y, 0);
   int order = strcmp (f->formula, g->formula);
   if (!order)
-    order = compare ((double)f->sites, (double)g->sites);
+    order = merge_compare ((double)f->sites, (double)g->sites);
   if (!order)
-    order = compare (f->volume, g->volume);
+    order = merge_compare (f->volume, g->volume);
   return order ? order : by_worth (&x->rows->pdata[0], &y->rows->pdata[0]);
 }
 
@@ -214,7 +214,7 @@ find_pairs (const GPtrArray *sorted)
   for (guint i = 0; i < sorted->len; i++)
     for (guint k = i + 1; k < sorted->len && k - i <= NEIGHBOURS_MAX; k++) {
       struct pair pair = {.a = sorted->pdata[i], .b = sorted->pdata[k]};
-      const struct facts *f = facts_of (pair.a, 0), *g = facts_of (pair.b, 0);
+      const struct facts *f = merge_facts_of (pair.a, 0), *g = merge_facts_of (pair.b, 0);
       if (f->sites != g->sites || strcmp (f->formula, g->formula) != 0)
         break;
       pair.distance = same_distance (f, g);
@@ -229,8 +229,8 @@ find_pairs (const GPtrArray *sorted)
 static void
 note_space_group (GHashTable *seen, struct group *group, const struct group *other)
 {
-  int number = facts_of (other, 0)->space_group;
-  if (facts_of (group, 0)->space_group || !number)
+  int number = merge_facts_of (other, 0)->space_group;
+  if (merge_facts_of (group, 0)->space_group || !number)
     return;
   int before = GPOINTER_TO_INT (g_hash_table_lookup (seen, group));
   if (before && before != number)
@@ -254,10 +254,10 @@ static int
 by_distance (gconstpointer a, gconstpointer b)
 {
   const struct pair *x = a, *y = b;
-  int order = compare (x->distance, y->distance);
+  int order = merge_compare (x->distance, y->distance);
   if (!order)
-    order = compare (x->a->rank, y->a->rank);
-  return order ? order : compare (x->b->rank, y->b->rank);
+    order = merge_compare (x->a->rank, y->a->rank);
+  return order ? order : merge_compare (x->b->rank, y->b->rank);
 }
 
 static struct group *
@@ -275,7 +275,7 @@ may_join (const struct group *a, const struct group *b)
     return FALSE;
   for (guint i = 0; i < a->facts->len; i++)
     for (guint k = 0; k < b->facts->len; k++)
-      if (same_distance (facts_of (a, i), facts_of (b, k)) > 1)
+      if (same_distance (merge_facts_of (a, i), merge_facts_of (b, k)) > 1)
         return FALSE;
   return TRUE;
 }
@@ -296,8 +296,8 @@ join_pairs (const GArray *pairs)
 {
   for (guint i = 0; i < pairs->len; i++) {
     const struct pair *pair = &g_array_index (pairs, struct pair, i);
-    gboolean doubt = (pair->a->doubtful && facts_of (pair->b, 0)->space_group) ||
-                     (pair->b->doubtful && facts_of (pair->a, 0)->space_group);
+    gboolean doubt = (pair->a->doubtful && merge_facts_of (pair->b, 0)->space_group) ||
+                     (pair->b->doubtful && merge_facts_of (pair->a, 0)->space_group);
     struct group *a = where_is (pair->a), *b = where_is (pair->b);
     if (!doubt && may_join (a, b))
       join_group (a, b);
@@ -341,7 +341,7 @@ add_sources (json_t *sources, const json_t *row)
 
 /* Adds what ROW says to ONE, which a row that says more was the beginning of. */
 static void
-add_row (json_t *one, const json_t *row)
+merge_add_row (json_t *one, const json_t *row)
 {
   const char *name;
   json_t *value;
@@ -362,7 +362,7 @@ make_row (const GPtrArray *rows)
   json_t *one = json_copy (rows->pdata[0]), *sources = json_array (), *raw = json_object ();
   for (guint i = 0; i < rows->len; i++) {
     const json_t *row = rows->pdata[i];
-    add_row (one, row);
+    merge_add_row (one, row);
     add_sources (sources, row);
     json_object_update_missing (raw, json_object_get (row, "raw"));
   }

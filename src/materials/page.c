@@ -22,7 +22,7 @@ page_clear (struct page *page)
 }
 
 static gboolean
-wrong (GError **error, const char *what)
+page_wrong (GError **error, const char *what)
 {
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, what);
   return FALSE;
@@ -91,11 +91,11 @@ page_read (const char *text, gsize length, const char *url, struct page *ret_pag
 {
   json_error_t problem;
   if (length == 0)
-    return wrong (error, "answered with nothing");
+    return page_wrong (error, "answered with nothing");
   if (looks_like_html (text, length))
-    return wrong (error, "answered with HTML, not with JSON");
+    return page_wrong (error, "answered with HTML, not with JSON");
   if (has_too_many_values (text, length))
-    return wrong (error, "answered with more than a million values on one page");
+    return page_wrong (error, "answered with more than a million values on one page");
   g_autoptr (json_t) all = json_loadb (text, length, 0, &problem);
   if (!all) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
@@ -107,7 +107,7 @@ page_read (const char *text, gsize length, const char *url, struct page *ret_pag
   const char *next = next_of (all);
   if (!json_is_array (entries)) {
     g_autofree char *said = refusal_of (all);
-    return wrong (error, said ? said : "answered with JSON that has no list of structures");
+    return page_wrong (error, said ? said : "answered with JSON that has no list of structures");
   }
   *ret_page = (struct page){
       .available = json_is_integer (available) && json_integer_value (available) >= 0

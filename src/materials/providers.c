@@ -26,7 +26,7 @@ provider_free (struct provider *provider)
 }
 
 static gboolean
-is_name (const char *name)
+providers_is_name (const char *name)
 {
   gsize length = strlen (name);
   return length > 0 && length <= PROVIDER_NAME_MAX && g_ascii_isalnum (name[0]) &&
@@ -47,7 +47,7 @@ struct provider *
 provider_new (const char *name, const char *title, const char *url, const char *source, GError **error)
 {
   g_autofree char *shown = text_one_line (name, SHOWN);
-  if (!is_name (name)) {
+  if (!providers_is_name (name)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "\"%s\" is no name of a provider: a-z, 0-9, \"_\", \"-\" and \".\", at most %d", shown,
                  PROVIDER_NAME_MAX);
@@ -110,7 +110,7 @@ providers_of_ours (void)
 /* ---- all together ---- */
 
 static gboolean
-has (const GPtrArray *all, const struct provider *provider)
+providers_has (const GPtrArray *all, const struct provider *provider)
 {
   for (guint i = 0; i < all->len; i++) {
     const struct provider *other = all->pdata[i];
@@ -126,7 +126,7 @@ add_new (GPtrArray *all, GPtrArray *more)
 {
   for (guint i = 0; more && i < more->len; i++) {
     struct provider *provider = more->pdata[i];
-    if (all->len >= PROVIDERS_MAX || has (all, provider))
+    if (all->len >= PROVIDERS_MAX || providers_has (all, provider))
       continue;
     g_ptr_array_add (all, provider);
     more->pdata[i] = NULL;

@@ -63,7 +63,7 @@ group_take (struct group *group, const char *key, const char *value, GError **er
 /* ---- values ---- */
 
 static char *
-read_key (const struct group *group, GError **error)
+providers_file_read_key (const struct group *group, GError **error)
 {
   gsize length;
   gboolean missing = FALSE;
@@ -84,7 +84,8 @@ read_key (const struct group *group, GError **error)
 }
 
 static gboolean
-read_number (const char *text, const char *key, guint64 most, guint *ret_number, GError **error)
+providers_file_read_number (const char *text, const char *key, guint64 most, guint *ret_number,
+                            GError **error)
 {
   guint64 number;
   if (!text)
@@ -110,7 +111,7 @@ read_switch (const char *text, gboolean *ret_value, GError **error)
 
 /* A key goes over the network where nobody can read it, or stays on this machine. */
 static gboolean
-check_secrecy (const struct provider *provider, GError **error)
+providers_file_check_secrecy (const struct provider *provider, GError **error)
 {
   g_autoptr (GUri) uri = g_uri_parse (provider->url, G_URI_FLAGS_NONE, NULL);
   if (!provider->key || (uri && url_keeps_secrets (uri)))
@@ -122,15 +123,15 @@ check_secrecy (const struct provider *provider, GError **error)
 
 /* A key that cannot be had is the matter of who asks this provider, and of nobody else. */
 static gboolean
-take_key (struct provider *provider, const struct group *group, GError **error)
+providers_file_take_key (struct provider *provider, const struct group *group, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   if (!group->key_env && !group->key_file)
     return TRUE;
-  provider->key = read_key (group, &problem);
+  provider->key = providers_file_read_key (group, &problem);
   if (!provider->key)
     provider->unfit = g_strdup (problem->message);
-  return check_secrecy (provider, error);
+  return providers_file_check_secrecy (provider, error);
 }
 
 static struct provider *
@@ -139,10 +140,11 @@ provider_of (const char *name, const struct group *group, GError **error)
   struct provider *provider = provider_new (name, group->title, group->url, "configuration", error);
   if (!provider)
     return NULL;
-  gboolean ok = read_number (group->page_limit, "page_limit", 10000, &provider->page_limit, error) &&
-                read_switch (group->is_default, &provider->is_default, error) &&
-                (!group->wait || duration_parse (group->wait, 1000, &provider->wait_ms, error)) &&
-                take_key (provider, group, error);
+  gboolean ok =
+      providers_file_read_number (group->page_limit, "page_limit", 10000, &provider->page_limit, error) &&
+      read_switch (group->is_default, &provider->is_default, error) &&
+      (!group->wait || duration_parse (group->wait, 1000, &provider->wait_ms, error)) &&
+      providers_file_take_key (provider, group, error);
   if (!ok)
     g_clear_pointer (&provider, provider_free);
   return provider;
@@ -151,7 +153,7 @@ provider_of (const char *name, const struct group *group, GError **error)
 /* ---- the file ---- */
 
 static struct provider *
-read_group (GKeyFile *keys, const char *name, GError **error)
+providers_file_read_group (GKeyFile *keys, const char *name, GError **error)
 {
   struct group group = {0};
   gboolean ok = TRUE;
@@ -177,7 +179,7 @@ read_groups (GKeyFile *keys, const char *path, GError **error)
     return NULL;
   }
   for (gsize i = 0; i < count; i++) {
-    struct provider *provider = read_group (keys, groups[i], error);
+    struct provider *provider = providers_file_read_group (keys, groups[i], error);
     if (!provider) {
       g_autofree char *shown = text_one_line (groups[i], PROVIDER_NAME_MAX);
       g_prefix_error (error, "%s: [%s]: ", path, shown);

@@ -23,17 +23,19 @@
 /* ---- entries of /links ---- */
 
 static const char *
-text_of (const json_t *object, const char *name)
+providers_index_text_of (const json_t *object, const char *name)
 {
   return json_member_text (object, name);
 }
 
 /* A URL, or {"href": URL}. */
 static const char *
-url_of (const json_t *attributes)
+providers_index_url_of (const json_t *attributes)
 {
   const json_t *url = json_object_get (attributes, "base_url");
-  return json_is_object (url) ? text_of (url, "href") : json_is_string (url) ? json_string_value (url) : "";
+  return json_is_object (url)   ? providers_index_text_of (url, "href")
+         : json_is_string (url) ? json_string_value (url)
+                                : "";
 }
 
 /* Calls TAKE with each entry in ANSWER whose link_type is TYPE and that has a URL. FALSE: it is no list of
@@ -49,9 +51,9 @@ each_link (const GString *answer, const char *type,
   json_array_foreach (json_object_get (all, "data"), index, entry)
   {
     const json_t *attributes = json_object_get (entry, "attributes");
-    if (strcmp (text_of (attributes, "link_type"), type) == 0 && url_of (attributes)[0] &&
-        text_of (entry, "id")[0])
-      take (data, text_of (entry, "id"), attributes);
+    if (strcmp (providers_index_text_of (attributes, "link_type"), type) == 0 &&
+        providers_index_url_of (attributes)[0] && providers_index_text_of (entry, "id")[0])
+      take (data, providers_index_text_of (entry, "id"), attributes);
   }
   return json_is_array (entries);
 }
@@ -65,7 +67,7 @@ struct asked {
 };
 
 static void
-asked_free (gpointer data)
+providers_index_asked_free (gpointer data)
 {
   struct asked *asked = data;
   get_clear (&asked->get);
@@ -106,7 +108,7 @@ may_be_public (const char *url)
 /* What an index that was read over https names is asked over https as well; only one of the user's own may
  * say http. */
 static gboolean
-is_fit (const struct finding *finding, const struct provider *provider)
+providers_index_is_fit (const struct finding *finding, const struct provider *provider)
 {
   return provider &&
          (g_str_has_prefix (provider->url, "https:") || !g_str_has_prefix (finding->index_url, "https:")) &&
@@ -119,8 +121,8 @@ take_provider (gpointer data, const char *id, const json_t *attributes)
   struct finding *finding = data;
   GPtrArray *all = finding->asked;
   g_autoptr (GError) unfit = NULL;
-  struct provider *checked = provider_new (id, NULL, url_of (attributes), "index", &unfit);
-  if (is_fit (finding, checked) && all->len < PROVIDERS_MAX) {
+  struct provider *checked = provider_new (id, NULL, providers_index_url_of (attributes), "index", &unfit);
+  if (providers_index_is_fit (finding, checked) && all->len < PROVIDERS_MAX) {
     struct asked *asked = g_new0 (struct asked, 1);
     asked->name = g_strdup (id);
     asked->url = g_strconcat (checked->url, "/v1/links?page_limit=100", NULL);
@@ -138,11 +140,11 @@ take_database (gpointer data, const char *id, const json_t *attributes)
                               ? g_strdup (lower)
                               : g_strdup_printf ("%s.%s", finding->provider, lower);
   g_autoptr (GError) unfit = NULL;
-  struct provider *checked = provider_new (name, NULL, url_of (attributes), "index", &unfit);
-  if (is_fit (finding, checked))
+  struct provider *checked = provider_new (name, NULL, providers_index_url_of (attributes), "index", &unfit);
+  if (providers_index_is_fit (finding, checked))
     json_array_append_new (finding->databases, json_pack ("{s:s, s:s, s:s, s:s}", "name", name, "title",
-                                                          text_of (attributes, "name"), "url", checked->url,
-                                                          "provider", finding->provider));
+                                                          providers_index_text_of (attributes, "name"), "url",
+                                                          checked->url, "provider", finding->provider));
   provider_free (checked);
 }
 
@@ -153,7 +155,7 @@ arrived (const struct http_response *response)
 }
 
 static void
-complain (GPtrArray *warnings, const char *what, const struct http_response *response)
+providers_index_complain (GPtrArray *warnings, const char *what, const struct http_response *response)
 {
   g_autofree char *why = arrived (response)              ? g_strdup ("it is no list of links")
                          : response->end == HTTP_ARRIVED ? g_strdup_printf ("HTTP %ld", response->status)
@@ -171,7 +173,7 @@ struct fetching {
 };
 
 static void
-start (const struct fetching *fetching, struct get *get, const char *url)
+providers_index_start (const struct fetching *fetching, struct get *get, const char *url)
 {
   *get = (struct get){.url = url,
                       .only_public = !is_of_index (fetching->index_url, url),
@@ -196,7 +198,7 @@ take_earlier (struct finding *finding, const json_t *earlier)
   json_t *item;
   json_array_foreach ((json_t *)(guintptr)earlier, index, item)
   {
-    if (strcmp (text_of (item, "provider"), finding->provider) == 0)
+    if (strcmp (providers_index_text_of (item, "provider"), finding->provider) == 0)
       json_array_append (finding->databases, item);
   }
 }
@@ -205,12 +207,12 @@ static gboolean
 fetch_providers (const struct fetching *fetching, struct finding *finding, GPtrArray *warnings)
 {
   struct get get;
-  start (fetching, &get, fetching->index_url);
+  providers_index_start (fetching, &get, fetching->index_url);
   wait_for_all (fetching, 1);
   http_client_stop (fetching->client, &get.response);
   gboolean ok = arrived (&get.response) && each_link (get.response.body, "external", take_provider, finding);
   if (!ok)
-    complain (warnings, "the index of providers", &get.response);
+    providers_index_complain (warnings, "the index of providers", &get.response);
   get_clear (&get);
   return ok;
 }
@@ -221,7 +223,7 @@ fetch_databases (const struct fetching *fetching, struct finding *finding, const
 {
   for (guint i = 0; i < finding->asked->len; i++) {
     struct asked *asked = finding->asked->pdata[i];
-    start (fetching, &asked->get, asked->url);
+    providers_index_start (fetching, &asked->get, asked->url);
   }
   wait_for_all (fetching, finding->asked->len);
   for (guint i = 0; i < finding->asked->len; i++) {
@@ -232,13 +234,13 @@ fetch_databases (const struct fetching *fetching, struct finding *finding, const
         each_link (asked->get.response.body, "child", take_database, finding))
       continue;
     g_autofree char *what = g_strdup_printf ("the databases of %s", asked->name);
-    complain (warnings, what, &asked->get.response);
+    providers_index_complain (warnings, what, &asked->get.response);
     take_earlier (finding, earlier);
   }
 }
 
 static gboolean
-is_cancelled (int fd)
+providers_index_is_cancelled (int fd)
 {
   struct pollfd ready = {.fd = fd, .events = POLLIN};
   return poll (&ready, 1, 0) > 0;
@@ -247,7 +249,7 @@ is_cancelled (int fd)
 /* The databases of the index; NULL: it cannot be read, or nobody waits for it any more. EARLIER: what it had.
  */
 static json_t *
-fetch (const char *index_url, const json_t *earlier, int cancel_fd, GPtrArray *warnings)
+providers_index_fetch (const char *index_url, const json_t *earlier, int cancel_fd, GPtrArray *warnings)
 {
   g_autoptr (GError) problem = NULL;
   struct http_client *client = http_client_new (&problem);
@@ -257,12 +259,12 @@ fetch (const char *index_url, const json_t *earlier, int cancel_fd, GPtrArray *w
   }
   const struct fetching fetching = {index_url, client, g_get_monotonic_time () + WAIT_US, cancel_fd};
   struct finding finding = {.index_url = index_url,
-                            .asked = g_ptr_array_new_with_free_func (asked_free),
+                            .asked = g_ptr_array_new_with_free_func (providers_index_asked_free),
                             .databases = json_array ()};
   gboolean ok = fetch_providers (&fetching, &finding, warnings);
   if (ok)
     fetch_databases (&fetching, &finding, earlier, warnings);
-  if (!ok || is_cancelled (cancel_fd))
+  if (!ok || providers_index_is_cancelled (cancel_fd))
     g_clear_pointer (&finding.databases, json_decref);
   g_ptr_array_unref (finding.asked);
   http_client_free (client);
@@ -292,7 +294,7 @@ read_cache (const char *path)
 
 /* What cannot be kept is asked for again. */
 static json_t *
-keep (const char *path, const char *index_url, json_t *taken)
+providers_index_keep (const char *path, const char *index_url, json_t *taken)
 {
   json_t *all = json_pack ("{s:I, s:s, s:o}", "read_ms", (json_int_t)(g_get_real_time () / 1000), "index",
                            index_url, "providers", taken);
@@ -306,7 +308,7 @@ static gboolean
 is_fresh (const struct config *config, const json_t *cache)
 {
   gint64 age_ms = g_get_real_time () / 1000 - json_integer_value (json_object_get (cache, "read_ms"));
-  return strcmp (text_of (cache, "index"), config->materials_index) == 0 && age_ms >= 0 &&
+  return strcmp (providers_index_text_of (cache, "index"), config->materials_index) == 0 && age_ms >= 0 &&
          (guint64)age_ms < config->materials_index_age_ms;
 }
 
@@ -318,20 +320,21 @@ providers_of_index (const struct config *config, gboolean refresh, int cancel_fd
     return all;
   g_autofree char *path = cache_path ();
   g_autoptr (json_t) cache = read_cache (path);
-  json_t *found =
-      !refresh && cache && is_fresh (config, cache)
-          ? NULL
-          : fetch (config->materials_index, json_object_get (cache, "providers"), cancel_fd, warnings);
+  json_t *found = !refresh && cache && is_fresh (config, cache)
+                      ? NULL
+                      : providers_index_fetch (config->materials_index, json_object_get (cache, "providers"),
+                                               cancel_fd, warnings);
   if (found) {
     json_decref (cache);
-    cache = keep (path, config->materials_index, found);
+    cache = providers_index_keep (path, config->materials_index, found);
   }
   gsize index;
   json_t *item;
   json_array_foreach (json_object_get (cache, "providers"), index, item)
   {
     struct provider *provider =
-        provider_new (text_of (item, "name"), text_of (item, "title"), text_of (item, "url"), "index", NULL);
+        provider_new (providers_index_text_of (item, "name"), providers_index_text_of (item, "title"),
+                      providers_index_text_of (item, "url"), "index", NULL);
     if (!provider)
       continue;
     provider->only_public = !is_of_index (config->materials_index, provider->url);

@@ -18,7 +18,7 @@ materials_is_element (const char *symbol)
 }
 
 static gboolean
-wrong (GError **error, const char *what, const char *text)
+query_wrong (GError **error, const char *what, const char *text)
 {
   g_autofree char *shown = text_one_line (text, SHOWN_BYTES);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: \"%s\"", what, shown);
@@ -31,9 +31,9 @@ materials_formula_reduce (const char *formula, GError **error)
   g_autoptr (json_t) counts = strlen (formula) <= QUERY_FORMULA_MAX ? composition_of_formula (formula) : NULL;
   char *reduced = counts ? composition_formula (counts) : NULL;
   if (!reduced)
-    wrong (error,
-           "a formula is symbols of elements with whole numbers, each once, such as TiO2; this is none",
-           formula);
+    query_wrong (error,
+                 "a formula is symbols of elements with whole numbers, each once, such as TiO2; this is none",
+                 formula);
   return reduced;
 }
 
@@ -66,9 +66,9 @@ check_filter (const char *filter, GError **error)
     return FALSE;
   }
   if (filter[strspn (filter, " \t\r\n")] == '\0')
-    return wrong (error, "the filter is empty", filter);
+    return query_wrong (error, "the filter is empty", filter);
   return filter_is_whole (filter) ||
-         wrong (error, "the filter has a parenthesis or a quote too few or too many", filter);
+         query_wrong (error, "the filter has a parenthesis or a quote too few or too many", filter);
 }
 
 /* ---- all of it ---- */
@@ -84,7 +84,7 @@ check_elements (const char *const *elements, GError **error)
   }
   for (guint i = 0; i < count; i++)
     if (!materials_is_element (elements[i]))
-      return wrong (error, "there is no such element (symbols are written as Ti, O)", elements[i]);
+      return query_wrong (error, "there is no such element (symbols are written as Ti, O)", elements[i]);
   return TRUE;
 }
 
@@ -109,7 +109,7 @@ materials_query_check (const struct materials_query *query, GError **error)
 }
 
 static int
-compare (gconstpointer a, gconstpointer b)
+query_compare (gconstpointer a, gconstpointer b)
 {
   return strcmp (*(const char *const *)a, *(const char *const *)b);
 }
@@ -122,7 +122,7 @@ add_elements (GPtrArray *parts, const char *const *elements)
   g_autoptr (GString) text = g_string_new ("elements HAS ALL ");
   for (const char *const *element = elements; *element; element++)
     g_ptr_array_add (sorted, (gpointer)(guintptr)*element);
-  g_ptr_array_sort (sorted, compare);
+  g_ptr_array_sort (sorted, query_compare);
   for (guint i = 0; i < sorted->len; i++)
     if (i == 0 || strcmp (sorted->pdata[i], sorted->pdata[i - 1]) != 0)
       g_string_append_printf (text, "%s\"%s\"", i > 0 ? "," : "", (const char *)sorted->pdata[i]);

@@ -445,7 +445,7 @@ moment_or_null (const json_t *value)
 }
 
 static gboolean
-is_id (const char *id)
+record_is_id (const char *id)
 {
   for (const char *at = id; *at; at++)
     if (g_ascii_iscntrl (*at))
@@ -461,7 +461,7 @@ what_is_wrong (const json_t *entry)
     return "an entry is no object";
   if (!g_str_equal (json_member_text (entry, "type"), "structures"))
     return "an entry is not of the type structures";
-  if (!is_id (json_member_text (entry, "id")))
+  if (!record_is_id (json_member_text (entry, "id")))
     return "an entry has no id";
   return json_is_object (json_object_get (entry, "attributes")) ? NULL : "an entry has no attributes";
 }

@@ -51,7 +51,7 @@ struct searching {
 };
 
 static void
-asked_free (gpointer data)
+search_asked_free (gpointer data)
 {
   struct asked *asked = data;
   get_clear (&asked->get);
@@ -109,7 +109,7 @@ report_progress (struct searching *searching, const struct asked *last)
 }
 
 static void
-finish (struct searching *searching, struct asked *asked)
+search_finish (struct searching *searching, struct asked *asked)
 {
   asked->done = TRUE;
   asked->again_us = 0;
@@ -128,23 +128,23 @@ without_key (const struct asked *asked, char *taken)
   return g_string_free (text, FALSE);
 }
 
-static void fail (struct searching *searching, struct asked *asked, const char *hint, const char *format, ...)
-    G_GNUC_PRINTF (4, 5);
+static void search_fail (struct searching *searching, struct asked *asked, const char *hint,
+                         const char *format, ...) G_GNUC_PRINTF (4, 5);
 static void
-fail (struct searching *searching, struct asked *asked, const char *hint, const char *format, ...)
+search_fail (struct searching *searching, struct asked *asked, const char *hint, const char *format, ...)
 {
   va_list arguments;
   va_start (arguments, format);
   asked->error = without_key (asked, g_strdup_vprintf (format, arguments));
   va_end (arguments);
   asked->hint = hint;
-  finish (searching, asked);
+  search_finish (searching, asked);
 }
 
 /* ---- asking ---- */
 
 static void
-ask (struct searching *searching, struct asked *asked)
+search_ask (struct searching *searching, struct asked *asked)
 {
   guint64 left = searching->config->materials_provider_bytes - asked->bytes;
   gint64 until_us = g_get_monotonic_time () + (gint64)asked->provider->wait_ms * 1000;
@@ -163,15 +163,15 @@ ask (struct searching *searching, struct asked *asked)
 
 /* Takes URL. A page that was asked for before would be asked for again and again. */
 static void
-ask_page (struct searching *searching, struct asked *asked, char *url)
+search_ask_page (struct searching *searching, struct asked *asked, char *url)
 {
   g_free (asked->url);
   asked->url = url;
   asked->tries = 0;
   if (g_hash_table_add (asked->urls, g_strdup (url)))
-    ask (searching, asked);
+    search_ask (searching, asked);
   else
-    fail (searching, asked, NO_HINT, "its pages go round in a circle");
+    search_fail (searching, asked, NO_HINT, "its pages go round in a circle");
 }
 
 /* Asks again in a while; FALSE: that is not to be hoped for. */
@@ -191,7 +191,7 @@ ask_later (struct searching *searching, struct asked *asked)
 
 /* Keeps ENTRIES up to the limit; FALSE: it is reached. */
 static gboolean
-keep (const struct searching *searching, struct asked *asked, const json_t *entries)
+search_keep (const struct searching *searching, struct asked *asked, const json_t *entries)
 {
   for (gsize i = 0; i < json_array_size (entries); i++) {
     const char *why = NULL;
@@ -216,28 +216,30 @@ keep (const struct searching *searching, struct asked *asked, const json_t *entr
 }
 
 static void
-go_on (struct searching *searching, struct asked *asked, struct page *page, gsize before)
+search_go_on (struct searching *searching, struct asked *asked, struct page *page, gsize before)
 {
   asked->empty_pages = json_array_size (asked->rows) > before ? 0 : asked->empty_pages + 1;
   asked->redirects = 0;
   if (page->leads_away)
-    fail (searching, asked, NO_HINT, "says that its next page is on another server, which is not asked");
+    search_fail (searching, asked, NO_HINT,
+                 "says that its next page is on another server, which is not asked");
   else if (!page->next && page->has_more)
-    fail (searching, asked, NO_HINT, "says that it has more, but not where");
+    search_fail (searching, asked, NO_HINT, "says that it has more, but not where");
   else if (!page->next)
-    finish (searching, asked);
+    search_finish (searching, asked);
   else if (asked->pages >= searching->config->materials_pages)
-    fail (searching, asked, "[materials] pages in adder.conf", "there is no end to its pages: %u were read",
-          asked->pages);
+    search_fail (searching, asked, "[materials] pages in adder.conf",
+                 "there is no end to its pages: %u were read", asked->pages);
   else if (asked->empty_pages >= EMPTY_MAX)
-    fail (searching, asked, NO_HINT, "its pages have nothing new in them, and there is no end to them");
+    search_fail (searching, asked, NO_HINT,
+                 "its pages have nothing new in them, and there is no end to them");
   else if (asked->bytes >= searching->config->materials_provider_bytes)
-    fail (searching, asked, "[materials] provider_bytes in adder.conf",
-          "its answer is longer than %" G_GUINT64_FORMAT " MiB",
-          searching->config->materials_provider_bytes >> 20);
+    search_fail (searching, asked, "[materials] provider_bytes in adder.conf",
+                 "its answer is longer than %" G_GUINT64_FORMAT " MiB",
+                 searching->config->materials_provider_bytes >> 20);
   else {
     report_progress (searching, asked);
-    ask_page (searching, asked, g_steal_pointer (&page->next));
+    search_ask_page (searching, asked, g_steal_pointer (&page->next));
   }
 }
 
@@ -250,29 +252,29 @@ take_page (struct searching *searching, struct asked *asked)
   gsize before = json_array_size (asked->rows);
   asked->bytes += body->len;
   if (!page_read (body->str, body->len, asked->url, &page, &problem)) {
-    fail (searching, asked, NO_HINT, "%s", problem->message);
+    search_fail (searching, asked, NO_HINT, "%s", problem->message);
     page_clear (&page);
     return;
   }
   asked->pages++;
   asked->available = MAX (asked->available, page.available);
-  if (keep (searching, asked, page.entries))
-    go_on (searching, asked, &page, before);
+  if (search_keep (searching, asked, page.entries))
+    search_go_on (searching, asked, &page, before);
   else
-    finish (searching, asked);
+    search_finish (searching, asked);
   page_clear (&page);
 }
 
 static void
-follow (struct searching *searching, struct asked *asked)
+search_follow (struct searching *searching, struct asked *asked)
 {
   char *url = asked->get.response.location ? page_url_here (asked->url, asked->get.response.location) : NULL;
   if (url && ++asked->redirects <= REDIRECTS_MAX) {
-    ask_page (searching, asked, url);
+    search_ask_page (searching, asked, url);
     return;
   }
-  fail (searching, asked, "its url in " PROVIDERS_FILE,
-        url ? "redirects again and again" : "redirects to another server, which is not asked");
+  search_fail (searching, asked, "its url in " PROVIDERS_FILE,
+               url ? "redirects again and again" : "redirects to another server, which is not asked");
   g_free (url);
 }
 
@@ -285,7 +287,7 @@ ask_without_limit (struct searching *searching, struct asked *asked)
                    (asked->get.response.status == 400 || asked->get.response.status == 403);
   asked->with_limit = asked->with_limit && !maybe;
   if (maybe)
-    ask_page (searching, asked, first_url (asked->provider, searching->filter, 0));
+    search_ask_page (searching, asked, first_url (asked->provider, searching->filter, 0));
   return maybe;
 }
 
@@ -302,7 +304,7 @@ static const struct {
 };
 
 static const char *
-hint_of (long status)
+search_hint_of (long status)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (status_hints); i++)
     if (status_hints[i].status == status)
@@ -316,11 +318,11 @@ take_refusal (struct searching *searching, struct asked *asked)
   long status = asked->get.response.status;
   gboolean busy = status == 429 || status == 502 || status == 503 || status == 504 || status == 500;
   if (status >= 300 && status <= 399)
-    follow (searching, asked);
+    search_follow (searching, asked);
   else if ((!busy || !ask_later (searching, asked)) && !ask_without_limit (searching, asked)) {
     g_autofree char *said = page_read_refusal (asked->get.response.body->str, asked->get.response.body->len);
-    fail (searching, asked, hint_of (status), "refuses with HTTP %ld%s%s", status, said ? ": " : "",
-          said ? said : "");
+    search_fail (searching, asked, search_hint_of (status), "refuses with HTTP %ld%s%s", status,
+                 said ? ": " : "", said ? said : "");
   }
 }
 
@@ -331,28 +333,29 @@ take_nothing (struct searching *searching, struct asked *asked)
   if (response->end == HTTP_LONG) {
     gboolean all =
         searching->config->materials_provider_bytes - asked->bytes < searching->config->materials_page_bytes;
-    fail (searching, asked,
-          all ? "[materials] provider_bytes in adder.conf" : "[materials] page_bytes in adder.conf",
-          "its answer is longer than %" G_GUINT64_FORMAT " MiB",
-          (all ? searching->config->materials_provider_bytes : searching->config->materials_page_bytes) >>
-              20);
+    search_fail (
+        searching, asked,
+        all ? "[materials] provider_bytes in adder.conf" : "[materials] page_bytes in adder.conf",
+        "its answer is longer than %" G_GUINT64_FORMAT " MiB",
+        (all ? searching->config->materials_provider_bytes : searching->config->materials_page_bytes) >> 20);
   } else if (response->end == HTTP_REFUSED)
-    fail (searching, asked, "a group of its own in " PROVIDERS_FILE, "is not asked: " GET_REFUSAL,
-          response->reason);
+    search_fail (searching, asked, "a group of its own in " PROVIDERS_FILE, "is not asked: " GET_REFUSAL,
+                 response->reason);
   else if (get_is_late (&asked->get))
-    fail (searching, asked, "give it more time (--timeout, or wait of the provider), or ask for less",
-          "did not answer in time");
+    search_fail (searching, asked, "give it more time (--timeout, or wait of the provider), or ask for less",
+                 "did not answer in time");
   else if (!ask_later (searching, asked))
-    fail (searching, asked,
-          response->end == HTTP_UNREACHABLE ? "is there a network, and is its url right?" : NO_HINT, "%s: %s",
-          response->end == HTTP_UNREACHABLE ? "cannot be reached"
-          : response->end == HTTP_UNTRUSTED ? "cannot be trusted"
-                                            : "broke off",
-          response->reason);
+    search_fail (searching, asked,
+                 response->end == HTTP_UNREACHABLE ? "is there a network, and is its url right?" : NO_HINT,
+                 "%s: %s",
+                 response->end == HTTP_UNREACHABLE ? "cannot be reached"
+                 : response->end == HTTP_UNTRUSTED ? "cannot be trusted"
+                                                   : "broke off",
+                 response->reason);
 }
 
 static void
-take (struct searching *searching, struct asked *asked)
+search_take (struct searching *searching, struct asked *asked)
 {
   if (asked->get.response.end != HTTP_ARRIVED)
     take_nothing (searching, asked);
@@ -365,7 +368,7 @@ take (struct searching *searching, struct asked *asked)
 /* ---- the loop ---- */
 
 static gboolean
-is_cancelled (const struct searching *searching)
+search_is_cancelled (const struct searching *searching)
 {
   struct pollfd ready = {.fd = searching->watch ? searching->watch->cancel_fd : -1, .events = POLLIN};
   return poll (&ready, 1, 0) > 0;
@@ -381,7 +384,7 @@ ask_due (struct searching *searching)
     if (asked->done)
       continue;
     if (asked->again_us > 0 && asked->again_us <= now)
-      ask (searching, asked);
+      search_ask (searching, asked);
     gint64 due = asked->again_us > 0 ? asked->again_us : searching->until_us;
     next = next == 0 ? due : MIN (next, due);
   }
@@ -390,15 +393,15 @@ ask_due (struct searching *searching)
 
 /* What is not done when the time is over, or somebody had enough. */
 static void
-give_up (struct searching *searching)
+search_give_up (struct searching *searching)
 {
   for (guint i = 0; i < searching->all->len; i++) {
     struct asked *asked = searching->all->pdata[i];
     http_client_stop (searching->client, &asked->get.response);
     if (!asked->done)
-      fail (searching, asked,
-            searching->interrupted ? NO_HINT : "give it more time (--timeout), or ask for less", "%s",
-            searching->interrupted ? "was interrupted" : "was not done in time");
+      search_fail (searching, asked,
+                   searching->interrupted ? NO_HINT : "give it more time (--timeout), or ask for less", "%s",
+                   searching->interrupted ? "was interrupted" : "was not done in time");
   }
 }
 
@@ -409,21 +412,22 @@ go (struct searching *searching)
   for (guint i = 0; i < searching->all->len; i++) {
     struct asked *asked = searching->all->pdata[i];
     if (asked->provider->unfit)
-      fail (searching, asked, "key_env or key_file of the provider in " PROVIDERS_FILE, "%s",
-            asked->provider->unfit);
+      search_fail (searching, asked, "key_env or key_file of the provider in " PROVIDERS_FILE, "%s",
+                   asked->provider->unfit);
     else
-      ask_page (searching, asked,
-                first_url (asked->provider, searching->filter, page_limit (searching, asked->provider)));
+      search_ask_page (
+          searching, asked,
+          first_url (asked->provider, searching->filter, page_limit (searching, asked->provider)));
   }
   for (gint64 until; (until = ask_due (searching)) > 0 && g_get_monotonic_time () < searching->until_us;) {
     const struct http_response *done = http_client_wait (searching->client, until, cancel_fd);
     if (done)
-      take (searching, done->data);
-    searching->interrupted = is_cancelled (searching);
+      search_take (searching, done->data);
+    searching->interrupted = search_is_cancelled (searching);
     if (searching->interrupted)
       break;
   }
-  give_up (searching);
+  search_give_up (searching);
 }
 
 /* ---- the answer ---- */
@@ -519,9 +523,9 @@ check_count (const GPtrArray *all, GError **error)
 
 /* Array of struct asked, for those of KNOWN that SEARCH means; each once. */
 static GPtrArray *
-choose (const struct materials_search *search, const GPtrArray *known, GError **error)
+search_choose (const struct materials_search *search, const GPtrArray *known, GError **error)
 {
-  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (asked_free);
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (search_asked_free);
   g_autoptr (GHashTable) seen = g_hash_table_new (g_direct_hash, g_direct_equal);
   for (const char *const *name = is_all (search->providers) ? NULL : search->providers; name && *name;
        name++) {
@@ -580,7 +584,7 @@ materials_search (const struct materials_search *search, const struct materials_
   };
   g_autoptr (GPtrArray) known = read_providers (search, watch ? watch->cancel_fd : -1, warnings, error);
   json_t *answer = NULL;
-  if (known && (searching.all = choose (search, known, error)))
+  if (known && (searching.all = search_choose (search, known, error)))
     answer = search_with (&searching, warnings, error);
   if (searching.all)
     g_ptr_array_unref (searching.all);
@@ -594,7 +598,7 @@ materials_explain (const struct materials_search *search, GError **error)
   g_autofree char *filter = materials_query_filter (&search->query, error);
   g_autoptr (GPtrArray) known =
       filter && check_search (search, error) ? read_providers (search, -1, warnings, error) : NULL;
-  g_autoptr (GPtrArray) all = known ? choose (search, known, error) : NULL;
+  g_autoptr (GPtrArray) all = known ? search_choose (search, known, error) : NULL;
   if (!all)
     return NULL;
   json_t *requests = json_array ();

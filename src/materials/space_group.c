@@ -41,7 +41,7 @@ static const struct {
 
 /* "P 1 21/c 1" as "P 21/c": the long symbol has the axes that say nothing as well. */
 static char *
-shorten (const char *symbol)
+space_group_shorten (const char *symbol)
 {
   g_auto (GStrv) words = g_strsplit (symbol, " ", 5);
   if (g_strv_length (words) == 4 && g_str_equal (words[1], "1") && g_str_equal (words[3], "1"))
@@ -54,7 +54,7 @@ space_group_number (const char *symbol)
 {
   if (strlen (symbol) > 40)
     return 0;
-  g_autofree char *text = shorten (symbol);
+  g_autofree char *text = space_group_shorten (symbol);
   char *setting = strchr (text, ':');
   if (setting)
     *setting = '\0';

@@ -54,7 +54,7 @@ struct asking {
 /* ---- what is settled beforehand ---- */
 
 static char *
-make_url (const struct api *api, const char *base_path)
+api_make_url (const struct api *api, const char *base_path)
 {
   const char *base = api->settings->base_url;
   gboolean has_v1 = g_str_has_suffix (base_path, "/v1");
@@ -67,7 +67,7 @@ make_url (const struct api *api, const char *base_path)
 
 /* A key is text that can stand in a header. */
 static gboolean
-check_key (const struct api *api, GError **error)
+api_check_key (const struct api *api, GError **error)
 {
   const char *key = api->settings->key;
   for (const char *at = key ? key : ""; *at; at++)
@@ -99,7 +99,7 @@ check_proxy (const struct api *api, GError **error)
 }
 
 static gboolean
-check_secrecy (const struct api *api, const GUri *uri, GError **error)
+api_check_secrecy (const struct api *api, const GUri *uri, GError **error)
 {
   gboolean is_open = strcmp (g_uri_get_scheme ((GUri *)uri), "http") == 0;
   if (!is_open || !api->settings->key)
@@ -115,7 +115,7 @@ check_secrecy (const struct api *api, const GUri *uri, GError **error)
 }
 
 static void
-make_headers (struct api *api)
+api_make_headers (struct api *api)
 {
   GPtrArray *headers = g_ptr_array_new ();
   g_ptr_array_add (headers, g_strdup ("Content-Type: application/json"));
@@ -185,8 +185,8 @@ make_body (const struct asking *asking, GError **error)
 }
 
 static void
-post (const struct asking *asking, const char *body, struct response_parser *parser,
-      struct http_response *ret_response)
+api_post (const struct asking *asking, const char *body, struct response_parser *parser,
+          struct http_response *ret_response)
 {
   const struct api *api = asking->api;
   const struct model_settings *settings = api->settings;
@@ -234,8 +234,8 @@ has_arrived (const struct http_response *response, const struct response_parser 
 
 /* How it went, as an answer or as an error, and what would come of another attempt. */
 static gboolean
-judge (struct asking *asking, const struct http_response *response, struct response_parser *parser,
-       struct model_answer *ret_answer, GError **error)
+api_judge (struct asking *asking, const struct http_response *response, struct response_parser *parser,
+           struct model_answer *ret_answer, GError **error)
 {
   struct api *api = asking->api;
   const struct api_server server = {api->settings, api->host};
@@ -253,7 +253,7 @@ judge (struct asking *asking, const struct http_response *response, struct respo
 }
 
 static gboolean
-attempt (struct asking *asking, struct model_answer *ret_answer, GError **error)
+api_attempt (struct asking *asking, struct model_answer *ret_answer, GError **error)
 {
   g_auto (http_response_t) response = {0};
   g_autofree char *body = make_body (asking, error);
@@ -262,8 +262,8 @@ attempt (struct asking *asking, struct model_answer *ret_answer, GError **error)
     return FALSE;
   struct response_parser *parser = response_parser_new (asking->api->settings->dialect, asking->question);
   asking->attempts++;
-  post (asking, body, parser, &response);
-  gboolean ok = judge (asking, &response, parser, ret_answer, error);
+  api_post (asking, body, parser, &response);
+  gboolean ok = api_judge (asking, &response, parser, ret_answer, error);
   response_parser_free (parser);
   return ok;
 }
@@ -272,7 +272,7 @@ attempt (struct asking *asking, struct model_answer *ret_answer, GError **error)
 
 /* How long is waited before the next attempt; -1: there is none. */
 static gint64
-pause_ms (const struct asking *asking)
+api_pause_ms (const struct asking *asking)
 {
   guint64 most = MIN (asking->api->settings->retries, asking->again);
   if (asking->again_ms == AGAIN_NOW)
@@ -287,7 +287,7 @@ pause_ms (const struct asking *asking)
 
 /* FALSE: it was cancelled meanwhile. */
 static gboolean
-wait_for (const struct asking *asking, gint64 ms)
+api_wait_for (const struct asking *asking, gint64 ms)
 {
   GPollFD cancel = {.fd = asking->question->cancel_fd, .events = G_IO_IN};
   gint64 until = g_get_monotonic_time () + ms * 1000;
@@ -308,7 +308,7 @@ cancelled (const struct asking *asking, GError **error)
 
 /* What the last attempt says, with how many there were and when the server wants the next. */
 static gboolean
-give_up (const struct asking *asking, GError *problem, GError **error)
+api_give_up (const struct asking *asking, GError *problem, GError **error)
 {
   if (asking->attempts > 1)
     g_prefix_error (&problem, "after %u attempts: ", asking->attempts);
@@ -322,7 +322,7 @@ give_up (const struct asking *asking, GError *problem, GError **error)
 }
 
 static gboolean
-load (struct api *api, GError **error)
+api_load (struct api *api, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   if (!api->client)
@@ -334,7 +334,7 @@ load (struct api *api, GError **error)
 
 /* A million tokens are what prices are of. */
 static double
-cost_of (const struct model_settings *settings, const struct model_usage *usage)
+api_cost_of (const struct model_settings *settings, const struct model_usage *usage)
 {
   gint64 cached = CLAMP (usage->cached_tokens, 0, MAX (usage->input_tokens, 0));
   double cached_price = settings->cached_price < 0 ? settings->input_price : settings->cached_price;
@@ -347,12 +347,12 @@ cost_of (const struct model_settings *settings, const struct model_usage *usage)
 }
 
 static void
-finish (const struct asking *asking, struct model_answer *ret_answer)
+api_finish (const struct asking *asking, struct model_answer *ret_answer)
 {
   json_t *message = ret_answer->message;
   ret_answer->message = mask_json (asking->api->settings->key, message);
   json_decref (message);
-  ret_answer->usage.cost = cost_of (asking->api->settings, &ret_answer->usage);
+  ret_answer->usage.cost = api_cost_of (asking->api->settings, &ret_answer->usage);
   ret_answer->attempts = asking->attempts;
   ret_answer->took_ms = (g_get_monotonic_time () - asking->began_us) / 1000;
 }
@@ -364,19 +364,19 @@ ask (struct api *api, const struct model_question *question, struct model_answer
   struct asking asking = {.api = api, .question = question, .began_us = now, .deadline_us = most};
   if (question->deadline_us > 0)
     asking.deadline_us = MIN (most, question->deadline_us);
-  if (!load (api, error))
+  if (!api_load (api, error))
     return FALSE;
   for (;;) {
     GError *problem = NULL;
-    if (attempt (&asking, ret_answer, &problem)) {
-      finish (&asking, ret_answer);
+    if (api_attempt (&asking, ret_answer, &problem)) {
+      api_finish (&asking, ret_answer);
       return TRUE;
     }
-    gint64 pause = pause_ms (&asking);
+    gint64 pause = api_pause_ms (&asking);
     if (pause < 0)
-      return give_up (&asking, problem, error);
+      return api_give_up (&asking, problem, error);
     g_error_free (problem);
-    if (!wait_for (&asking, pause))
+    if (!api_wait_for (&asking, pause))
       return cancelled (&asking, error);
     if (question->saw)
       question->saw (question->saw_data, NULL, 0);
@@ -443,14 +443,14 @@ api_new (struct model_settings *settings, GError **error)
   api->settings = settings;
   api->class = dialect_of (settings->dialect);
   api->is_local = settings->unix_socket || url_host_is_local (host);
-  api->url = make_url (api, g_uri_get_path (uri));
+  api->url = api_make_url (api, g_uri_get_path (uri));
   api->host = make_host (settings, uri);
   api->quirks = first_quirks (api, host);
   set_facts (api);
-  if (!check_key (api, error) || !check_secrecy (api, uri, error)) {
+  if (!api_check_key (api, error) || !api_check_secrecy (api, uri, error)) {
     api_free (&api->provider);
     return NULL;
   }
-  make_headers (api);
+  api_make_headers (api);
   return &api->provider;
 }

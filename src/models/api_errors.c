@@ -154,7 +154,7 @@ static const struct advice failed_within = {MODEL_ERROR_UNAVAILABLE, API_ALWAYS,
                                             "{host} failed while it answered: try again in a while"};
 
 static gboolean
-has_word (const char *text, const char *words)
+api_errors_has_word (const char *text, const char *words)
 {
   g_auto (GStrv) each = g_strsplit (words, "|", -1);
   for (gsize i = 0; each[i]; i++)
@@ -169,7 +169,7 @@ find_advice (long status, const char *words)
   for (gsize i = 0; i < G_N_ELEMENTS (rules); i++) {
     const struct rule *rule = &rules[i];
     gboolean fits = rule->from == 0 || (status >= rule->from && status <= rule->to);
-    if (fits && (!rule->words || has_word (words, rule->words)))
+    if (fits && (!rule->words || api_errors_has_word (words, rule->words)))
       return &rule->advice;
   }
   return &failed_within;
@@ -179,7 +179,7 @@ find_advice (long status, const char *words)
 
 /* The texts in an error, whichever shape it has: each is appended to TEXT. */
 static void
-gather (GString *text, const json_t *value)
+api_errors_gather (GString *text, const json_t *value)
 {
   static const char *const members[] = {"code", "type", "status", "message", "msg", "detail", "error"};
   gsize index;
@@ -189,17 +189,17 @@ gather (GString *text, const json_t *value)
   json_array_foreach (value, index, item)
   {
     if (text->len < SHOWN_BYTES)
-      gather (text, item);
+      api_errors_gather (text, item);
   }
   for (gsize i = 0; json_is_object (value) && i < G_N_ELEMENTS (members) && text->len < 16 * SHOWN_BYTES; i++)
-    gather (text, json_object_get (value, members[i]));
+    api_errors_gather (text, json_object_get (value, members[i]));
 }
 
 static char *
-words_of (const json_t *error)
+api_errors_words_of (const json_t *error)
 {
   GString *text = g_string_new (NULL);
-  gather (text, error);
+  api_errors_gather (text, error);
   char *words = g_ascii_strdown (text->str, (gssize)text->len);
   g_string_free (text, TRUE);
   return words;
@@ -207,11 +207,11 @@ words_of (const json_t *error)
 
 /* What people are shown of it: its message, where it has one. */
 static char *
-message_of (const json_t *error)
+api_errors_message_of (const json_t *error)
 {
   const json_t *message = json_object_get (error, "message");
   GString *text = g_string_new (NULL);
-  gather (text, message ? message : error);
+  api_errors_gather (text, message ? message : error);
   return g_string_free (text, FALSE);
 }
 
@@ -236,7 +236,7 @@ char *
 api_error_words (const char *body, gsize length)
 {
   json_t *error = error_of_body (body, length);
-  char *words = words_of (error);
+  char *words = api_errors_words_of (error);
   json_decref (error);
   return words;
 }
@@ -244,7 +244,7 @@ api_error_words (const char *body, gsize length)
 /* ---- sentences ---- */
 
 static void
-replace (GString *text, const char *what, const char *with)
+api_errors_replace (GString *text, const char *what, const char *with)
 {
   g_auto (GStrv) pieces = g_strsplit (text->str, what, -1);
   g_autofree char *joined = g_strjoinv (with, pieces);
@@ -260,14 +260,15 @@ make_fit (const struct api_server *server, const char *text)
 }
 
 static guint
-tell (const struct api_server *server, const struct advice *advice, const char *words, GError **error)
+api_errors_tell (const struct api_server *server, const struct advice *advice, const char *words,
+                 GError **error)
 {
   const struct model_settings *settings = server->settings;
   g_autofree char *model = make_fit (server, settings->model), *shown = make_fit (server, words ? words : "");
   GString *text = g_string_new (advice->text);
-  replace (text, "{host}", server->host);
-  replace (text, "{name}", settings->name);
-  replace (text, "{model}", model);
+  api_errors_replace (text, "{host}", server->host);
+  api_errors_replace (text, "{name}", settings->name);
+  api_errors_replace (text, "{model}", model);
   if (shown[0] && !advice->is_mute)
     g_string_append_printf (text, " (%s)", shown);
   g_set_error_literal (error, MODEL_ERROR, (int)advice->code, text->str);
@@ -282,7 +283,7 @@ tell_refusal (const struct api_server *server, long status, const json_t *refusa
                                        "{host} wants a key, and the model {name} has none: give it one with "
                                        "--key-env, --key-file or --key-stdin of "
                                        "`adder model add`"};
-  g_autofree char *words = words_of (refusal), *message = message_of (refusal);
+  g_autofree char *words = api_errors_words_of (refusal), *message = api_errors_message_of (refusal);
   const struct advice *advice = find_advice (status, words);
   if (advice->code == MODEL_ERROR_KEY && !server->settings->key)
     advice = &no_key;
@@ -293,7 +294,7 @@ tell_refusal (const struct api_server *server, long status, const json_t *refusa
     said = g_strdup_printf ("it says: %s", message);
   else if (status > 0)
     said = g_strdup_printf ("status %ld", status);
-  return tell (server, advice, said, error);
+  return api_errors_tell (server, advice, said, error);
 }
 
 static guint
@@ -303,7 +304,7 @@ tell_redirect (const struct api_server *server, const struct http_response *resp
       MODEL_ERROR_INVALID, API_NEVER, FALSE,
       "{host} sends elsewhere, where the key is not taken: put the right base_url into the model {name}"};
   g_autofree char *place = response->location ? text_without_password (response->location) : NULL;
-  return tell (server, &advice, place, error);
+  return api_errors_tell (server, &advice, place, error);
 }
 
 /* ---- no answer ---- */
@@ -353,9 +354,9 @@ tell_limit (const struct api_server *server, const struct advice *advice, char *
 {
   g_autofree char *shown = limit;
   GString *text = g_string_new (advice->text);
-  replace (text, "{limit}", shown);
+  api_errors_replace (text, "{limit}", shown);
   struct advice whole = {advice->code, advice->again, advice->is_mute, text->str};
-  guint again = tell (server, &whole, NULL, error);
+  guint again = api_errors_tell (server, &whole, NULL, error);
   g_string_free (text, TRUE);
   return again;
 }
@@ -380,10 +381,10 @@ api_error_of_response (const struct api_server *server, const struct http_respon
     return again;
   }
   if (end == HTTP_BROKEN && http_response_is_yes (response))
-    return tell (server, &cut, response->reason, error);
+    return api_errors_tell (server, &cut, response->reason, error);
   for (gsize i = 0; i < G_N_ELEMENTS (ends); i++)
     if (ends[i].end == end)
-      return tell (server, &ends[i].advice, response->reason, error);
+      return api_errors_tell (server, &ends[i].advice, response->reason, error);
   return tell_refusal (server, response->status, NULL, error);
 }
 
@@ -397,6 +398,6 @@ api_error_of_answer (const struct api_server *server, enum response_end end, con
   if (end == RESPONSE_ERROR)
     return tell_refusal (server, 0, detail, error);
   if (end == RESPONSE_CUT)
-    return tell (server, &cut, NULL, error);
-  return tell (server, &malformed, json_string_value (detail), error);
+    return api_errors_tell (server, &cut, NULL, error);
+  return api_errors_tell (server, &malformed, json_string_value (detail), error);
 }

@@ -42,14 +42,14 @@ dialect_error (const json_t *data)
 /* ---- questions ---- */
 
 static gboolean
-invalid (GError **error, const char *what)
+dialect_invalid (GError **error, const char *what)
 {
   g_set_error_literal (error, MODEL_ERROR, MODEL_ERROR_INVALID, what);
   return FALSE;
 }
 
 static gboolean
-has_tool (const json_t *tools, const char *name)
+dialect_has_tool (const json_t *tools, const char *name)
 {
   gsize index;
   json_t *tool;
@@ -69,10 +69,11 @@ dialect_check (const struct dialect_question *question, GError **error)
   gsize count = json_array_size (messages);
   const char *role = json_member_text (json_array_get (messages, count - 1), "role");
   if (count == 0 || (strcmp (role, "user") != 0 && strcmp (role, "tool") != 0))
-    return invalid (error, "the last message of a question must be a user's or a tool's");
-  if (tool && tool[0] && !has_tool (tools, tool))
-    return invalid (error, "the tool that must be called is not among those that are given");
-  return !tool || json_array_size (tools) > 0 || invalid (error, "a tool must be called, but none is given");
+    return dialect_invalid (error, "the last message of a question must be a user's or a tool's");
+  if (tool && tool[0] && !dialect_has_tool (tools, tool))
+    return dialect_invalid (error, "the tool that must be called is not among those that are given");
+  return !tool || json_array_size (tools) > 0 ||
+         dialect_invalid (error, "a tool must be called, but none is given");
 }
 
 /* ---- parts ---- */

@@ -70,7 +70,7 @@ user_content (const struct dialect_question *question, const json_t *content)
 
 /* Pictures of results that wait for a user's message. */
 static void
-flush_pictures (json_t *messages, json_t **pictures)
+dialect_chat_flush_pictures (json_t *messages, json_t **pictures)
 {
   if (json_array_size (*pictures) == 0)
     return;
@@ -81,15 +81,15 @@ flush_pictures (json_t *messages, json_t **pictures)
 
 /* Many templates of local models know no two messages of a user in a row. */
 static void
-append_user (const struct dialect_question *question, json_t *messages, const json_t *content,
-             json_t **pictures)
+dialect_chat_append_user (const struct dialect_question *question, json_t *messages, const json_t *content,
+                          json_t **pictures)
 {
   json_t *said = user_content (question, content);
   if (json_array_size (*pictures) == 0) {
     json_array_append_new (messages, json_pack ("{s:s, s:o}", "role", "user", "content", said));
     return;
   }
-  flush_pictures (messages, pictures);
+  dialect_chat_flush_pictures (messages, pictures);
   json_t *parts = json_object_get (json_array_get (messages, json_array_size (messages) - 1), "content");
   if (json_is_array (said))
     json_array_extend (parts, said);
@@ -99,8 +99,8 @@ append_user (const struct dialect_question *question, json_t *messages, const js
 }
 
 static void
-append_results (const struct dialect_question *question, json_t *messages, const json_t *results,
-                json_t *pictures)
+dialect_chat_append_results (const struct dialect_question *question, json_t *messages, const json_t *results,
+                             json_t *pictures)
 {
   gsize index;
   json_t *result;
@@ -128,7 +128,7 @@ call_object (const json_t *call, const json_t *extras)
 }
 
 static void
-append_assistant (json_t *messages, const json_t *message)
+dialect_chat_append_assistant (json_t *messages, const json_t *message)
 {
   const json_t *opaque = NULL, *content = json_object_get (message, "content");
   g_autofree char *text = message_all_text (message);
@@ -155,7 +155,7 @@ append_assistant (json_t *messages, const json_t *message)
 }
 
 static json_t *
-messages_of (const struct dialect_question *question)
+dialect_chat_messages_of (const struct dialect_question *question)
 {
   json_t *messages = json_array (), *pictures = json_array (), *message;
   const char *instructions = question->question->instructions;
@@ -167,21 +167,21 @@ messages_of (const struct dialect_question *question)
     const char *role = json_member_text (message, "role");
     const json_t *content = json_object_get (message, "content");
     if (strcmp (role, "tool") == 0) {
-      append_results (question, messages, content, pictures);
+      dialect_chat_append_results (question, messages, content, pictures);
     } else if (strcmp (role, "user") == 0) {
-      append_user (question, messages, content, &pictures);
+      dialect_chat_append_user (question, messages, content, &pictures);
     } else {
-      flush_pictures (messages, &pictures);
-      append_assistant (messages, message);
+      dialect_chat_flush_pictures (messages, &pictures);
+      dialect_chat_append_assistant (messages, message);
     }
   }
-  flush_pictures (messages, &pictures);
+  dialect_chat_flush_pictures (messages, &pictures);
   json_decref (pictures);
   return messages;
 }
 
 static json_t *
-tool_object (const struct dialect_question *question, const json_t *tool)
+dialect_chat_tool_object (const struct dialect_question *question, const json_t *tool)
 {
   json_t *parameters = json_object_get (tool, "parameters");
   json_t *function = json_pack ("{s:s, s:s, s:O}", "name", json_member_text (tool, "name"), "description",
@@ -194,7 +194,7 @@ tool_object (const struct dialect_question *question, const json_t *tool)
 /* One tool is forced by sending no other: llama.cpp takes the object that names one for "auto", and
  * "required" is understood by all. */
 static void
-set_tools (const struct dialect_question *question, json_t *body)
+dialect_chat_set_tools (const struct dialect_question *question, json_t *body)
 {
   const json_t *tools = question->question->tools;
   const char *tool = question->question->tool;
@@ -205,7 +205,7 @@ set_tools (const struct dialect_question *question, json_t *body)
   json_array_foreach (tools, index, each)
   {
     if (!tool || tool[0] == '\0' || strcmp (json_member_text (each, "name"), tool) == 0)
-      json_array_append_new (objects, tool_object (question, each));
+      json_array_append_new (objects, dialect_chat_tool_object (question, each));
   }
   json_object_set_new (body, "tools", objects);
   if (tool)
@@ -220,8 +220,9 @@ chat_ask (const struct dialect_question *question, GError **error)
 {
   if (!dialect_check (question, error))
     return NULL;
-  json_t *body = json_pack ("{s:s, s:o}", "model", question->model, "messages", messages_of (question));
-  set_tools (question, body);
+  json_t *body =
+      json_pack ("{s:s, s:o}", "model", question->model, "messages", dialect_chat_messages_of (question));
+  dialect_chat_set_tools (question, body);
   if (question->output_tokens > 0)
     json_object_set_new (body,
                          question->quirks & QUIRK_MAX_COMPLETION ? "max_completion_tokens" : "max_tokens",
@@ -367,7 +368,7 @@ read_finish (struct response_builder *builder, const char *reason)
 }
 
 static void
-read_usage (struct response_builder *builder, const json_t *usage)
+dialect_chat_read_usage (struct response_builder *builder, const json_t *usage)
 {
   struct model_usage *counts = &builder->usage;
   dialect_count (usage, "prompt_tokens", &counts->input_tokens);
@@ -378,7 +379,7 @@ read_usage (struct response_builder *builder, const json_t *usage)
 
 /* Events and whole answers have one shape, but for the name of what is said. */
 static gboolean
-read_answer (struct response_builder *builder, const json_t *data)
+dialect_chat_read_answer (struct response_builder *builder, const json_t *data)
 {
   const json_t *choice = json_array_get (json_object_get (data, "choices"), 0);
   const json_t *delta = json_object_get (choice, "delta");
@@ -387,7 +388,7 @@ read_answer (struct response_builder *builder, const json_t *data)
   read_message (builder, message);
   if (reason && reason[0])
     read_finish (builder, reason);
-  read_usage (builder, json_object_get (data, "usage"));
+  dialect_chat_read_usage (builder, json_object_get (data, "usage"));
   return message != NULL;
 }
 
@@ -395,13 +396,13 @@ static void
 chat_event (struct response_builder *builder, const char *name, const json_t *data)
 {
   (void)name;
-  (void)read_answer (builder, data);
+  (void)dialect_chat_read_answer (builder, data);
 }
 
 static gboolean
 chat_body (struct response_builder *builder, const json_t *body)
 {
-  return read_answer (builder, body);
+  return dialect_chat_read_answer (builder, body);
 }
 
 static const char *const no_headers[] = {NULL};

@@ -49,7 +49,8 @@ append_said (const struct dialect_question *question, json_t *blocks, const json
 }
 
 static void
-append_results (const struct dialect_question *question, json_t *blocks, const json_t *results)
+dialect_messages_append_results (const struct dialect_question *question, json_t *blocks,
+                                 const json_t *results)
 {
   gsize index;
   json_t *result;
@@ -74,7 +75,7 @@ call_block (const json_t *call)
 }
 
 static void
-append_assistant (json_t *blocks, const json_t *content)
+dialect_messages_append_assistant (json_t *blocks, const json_t *content)
 {
   gsize index;
   json_t *part;
@@ -104,7 +105,7 @@ blocks_of (json_t *messages, const char *role)
 }
 
 static json_t *
-messages_of (const struct dialect_question *question)
+dialect_messages_of (const struct dialect_question *question)
 {
   json_t *messages = json_array (), *message;
   gsize index;
@@ -114,11 +115,11 @@ messages_of (const struct dialect_question *question)
     const json_t *content = json_object_get (message, "content");
     g_autoptr (json_t) blocks = json_array ();
     if (strcmp (role, "tool") == 0)
-      append_results (question, blocks, content);
+      dialect_messages_append_results (question, blocks, content);
     else if (strcmp (role, "user") == 0)
       append_said (question, blocks, content);
     else
-      append_assistant (blocks, content);
+      dialect_messages_append_assistant (blocks, content);
     /* A message without a block is refused there. */
     if (json_array_size (blocks) > 0)
       json_array_extend (blocks_of (messages, strcmp (role, "assistant") == 0 ? "assistant" : "user"),
@@ -129,7 +130,7 @@ messages_of (const struct dialect_question *question)
 
 /* What comes before BLOCK, and itself, need not be read again by the server. */
 static void
-mark (const struct dialect_question *question, json_t *block)
+dialect_messages_mark (const struct dialect_question *question, json_t *block)
 {
   if (!(question->quirks & QUIRK_NO_CACHE))
     json_object_set_new (block, "cache_control", json_pack ("{s:s}", "type", "ephemeral"));
@@ -142,14 +143,14 @@ set_system (const struct dialect_question *question, json_t *body)
   json_t *blocks = json_array ();
   append_text (blocks, instructions ? instructions : "");
   if (json_array_size (blocks) > 0) {
-    mark (question, json_array_get (blocks, 0));
+    dialect_messages_mark (question, json_array_get (blocks, 0));
     json_object_set (body, "system", blocks);
   }
   json_decref (blocks);
 }
 
 static void
-set_tools (const struct dialect_question *question, json_t *body)
+dialect_messages_set_tools (const struct dialect_question *question, json_t *body)
 {
   const json_t *tools = question->question->tools;
   const char *tool = question->question->tool;
@@ -178,13 +179,13 @@ messages_ask (const struct dialect_question *question, GError **error)
   if (!dialect_check (question, error))
     return NULL;
   guint64 tokens = question->output_tokens ? question->output_tokens : OUTPUT_TOKENS;
-  json_t *messages = messages_of (question);
+  json_t *messages = dialect_messages_of (question);
   json_t *body = json_pack ("{s:s, s:I}", "model", question->model, "max_tokens", (json_int_t)tokens);
   set_system (question, body);
   json_object_set_new (body, "messages", messages);
   const json_t *last = json_object_get (json_array_get (messages, json_array_size (messages) - 1), "content");
-  mark (question, json_array_get (last, json_array_size (last) - 1));
-  set_tools (question, body);
+  dialect_messages_mark (question, json_array_get (last, json_array_size (last) - 1));
+  dialect_messages_set_tools (question, body);
   json_object_set_new (body, "stream", json_boolean (question->stream));
   return body;
 }
@@ -193,7 +194,7 @@ messages_ask (const struct dialect_question *question, GError **error)
 
 /* A block of an answer, or the beginning of one. */
 static void
-read_block (struct response_builder *builder, gint64 place, const json_t *block)
+dialect_messages_read_block (struct response_builder *builder, gint64 place, const json_t *block)
 {
   const char *type = dialect_type (block);
   if (strcmp (type, "text") == 0) {
@@ -213,7 +214,7 @@ read_block (struct response_builder *builder, gint64 place, const json_t *block)
 }
 
 static gint64
-place_of (const json_t *data)
+dialect_messages_place_of (const json_t *data)
 {
   return json_integer_value (json_object_get (data, "index"));
 }
@@ -221,13 +222,15 @@ place_of (const json_t *data)
 static void
 on_block (struct response_builder *builder, const json_t *data)
 {
-  read_block (builder, place_of (data), json_object_get (data, "content_block"));
+  dialect_messages_read_block (builder, dialect_messages_place_of (data),
+                               json_object_get (data, "content_block"));
 }
 
 static void
 grow_opaque (struct response_builder *builder, const json_t *data, const char *member, const json_t *text)
 {
-  struct response_part *part = response_builder_find (builder, RESPONSE_OPAQUE, place_of (data));
+  struct response_part *part =
+      response_builder_find (builder, RESPONSE_OPAQUE, dialect_messages_place_of (data));
   if (!part)
     return;
   if (!part->member) {
@@ -240,7 +243,8 @@ grow_opaque (struct response_builder *builder, const json_t *data, const char *m
 static void
 sign_opaque (const struct response_builder *builder, const json_t *data, const json_t *signature)
 {
-  struct response_part *part = response_builder_find (builder, RESPONSE_OPAQUE, place_of (data));
+  struct response_part *part =
+      response_builder_find (builder, RESPONSE_OPAQUE, dialect_messages_place_of (data));
   if (!part || !json_is_string (signature))
     return;
   if (!part->signature)
@@ -255,10 +259,12 @@ on_delta (struct response_builder *builder, const json_t *data)
   const json_t *delta = json_object_get (data, "delta");
   const char *type = dialect_type (delta);
   if (strcmp (type, "text_delta") == 0)
-    response_builder_append (builder, response_builder_get (builder, RESPONSE_TEXT, place_of (data)),
+    response_builder_append (builder,
+                             response_builder_get (builder, RESPONSE_TEXT, dialect_messages_place_of (data)),
                              json_object_get (delta, "text"));
   else if (strcmp (type, "input_json_delta") == 0)
-    response_builder_append (builder, response_builder_find (builder, RESPONSE_CALL, place_of (data)),
+    response_builder_append (builder,
+                             response_builder_find (builder, RESPONSE_CALL, dialect_messages_place_of (data)),
                              json_object_get (delta, "partial_json"));
   else if (strcmp (type, "thinking_delta") == 0)
     grow_opaque (builder, data, "thinking", json_object_get (delta, "thinking"));
@@ -290,7 +296,7 @@ read_stop (struct response_builder *builder, const char *reason)
 /* What is read from the cache and what is put there is not in input_tokens. The last of several says it best,
  * but not each has each. */
 static void
-read_usage (struct response_builder *builder, const json_t *usage)
+dialect_messages_read_usage (struct response_builder *builder, const json_t *usage)
 {
   gint64 input = -1, made = 0;
   dialect_count (usage, "output_tokens", &builder->usage.output_tokens);
@@ -311,26 +317,29 @@ read_usage (struct response_builder *builder, const json_t *usage)
 static void
 on_start (struct response_builder *builder, const json_t *data)
 {
-  read_usage (builder, json_object_get (json_object_get (data, "message"), "usage"));
+  dialect_messages_read_usage (builder, json_object_get (json_object_get (data, "message"), "usage"));
 }
 
 static void
 on_message_delta (struct response_builder *builder, const json_t *data)
 {
   read_stop (builder, json_string_value (json_object_get (json_object_get (data, "delta"), "stop_reason")));
-  read_usage (builder, json_object_get (data, "usage"));
+  dialect_messages_read_usage (builder, json_object_get (data, "usage"));
 }
 
 static void
-on_end (struct response_builder *builder, const json_t *data)
+dialect_messages_on_end (struct response_builder *builder, const json_t *data)
 {
   (void)data;
   builder->is_over = builder->is_done = TRUE;
 }
 
 static const struct dialect_reader message_events[] = {
-    {"message_start", on_start},         {"content_block_start", on_block}, {"content_block_delta", on_delta},
-    {"message_delta", on_message_delta}, {"message_stop", on_end},
+    {"message_start", on_start},
+    {"content_block_start", on_block},
+    {"content_block_delta", on_delta},
+    {"message_delta", on_message_delta},
+    {"message_stop", dialect_messages_on_end},
 };
 
 static void
@@ -349,10 +358,10 @@ messages_body (struct response_builder *builder, const json_t *body)
     return FALSE;
   json_array_foreach (content, index, block)
   {
-    read_block (builder, (gint64)index, block);
+    dialect_messages_read_block (builder, (gint64)index, block);
   }
   read_stop (builder, json_string_value (json_object_get (body, "stop_reason")));
-  read_usage (builder, json_object_get (body, "usage"));
+  dialect_messages_read_usage (builder, json_object_get (body, "usage"));
   return TRUE;
 }
 

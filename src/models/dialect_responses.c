@@ -37,14 +37,14 @@ input_content (const json_t *content, gboolean sees)
 }
 
 static void
-append_user (const struct dialect_question *question, json_t *input, const json_t *content)
+dialect_responses_append_user (const struct dialect_question *question, json_t *input, const json_t *content)
 {
   json_array_append_new (input, json_pack ("{s:s, s:s, s:o}", "type", "message", "role", "user", "content",
                                            input_content (content, question->sees)));
 }
 
 static void
-append_result (const struct dialect_question *question, json_t *input, const json_t *result)
+dialect_responses_append_result (const struct dialect_question *question, json_t *input, const json_t *result)
 {
   const json_t *content = json_object_get (result, "content");
   g_autofree char *id = dialect_id (result);
@@ -62,7 +62,7 @@ append_result (const struct dialect_question *question, json_t *input, const jso
 
 /* Where results are text alone, their pictures follow all of them. */
 static json_t *
-pictures_of (const struct dialect_question *question, const json_t *results)
+dialect_responses_pictures_of (const struct dialect_question *question, const json_t *results)
 {
   json_t *pictures = json_array (), *result, *part;
   gsize index, inner;
@@ -80,26 +80,26 @@ pictures_of (const struct dialect_question *question, const json_t *results)
 }
 
 static void
-append_results (const struct dialect_question *question, json_t *input, json_t *waiting,
-                const json_t *results)
+dialect_responses_append_results (const struct dialect_question *question, json_t *input, json_t *waiting,
+                                  const json_t *results)
 {
   gsize index;
   json_t *result;
   json_array_foreach (results, index, result)
   {
-    append_result (question, input, result);
+    dialect_responses_append_result (question, input, result);
   }
-  g_autoptr (json_t) pictures = pictures_of (question, results);
+  g_autoptr (json_t) pictures = dialect_responses_pictures_of (question, results);
   json_array_extend (waiting, pictures);
 }
 
 static void
-flush_pictures (const struct dialect_question *question, json_t *input, json_t *waiting)
+dialect_responses_flush_pictures (const struct dialect_question *question, json_t *input, json_t *waiting)
 {
   if (json_array_size (waiting) == 0)
     return;
   json_array_insert_new (waiting, 0, message_text ("These are the pictures of the results above."));
-  append_user (question, input, waiting);
+  dialect_responses_append_user (question, input, waiting);
   json_array_clear (waiting);
 }
 
@@ -132,7 +132,7 @@ can_go_back (const json_t *item)
 }
 
 static void
-append_assistant (json_t *input, const json_t *content)
+dialect_responses_append_assistant (json_t *input, const json_t *content)
 {
   gsize index;
   json_t *part;
@@ -158,23 +158,23 @@ input_of (const struct dialect_question *question)
     const char *role = json_member_text (message, "role");
     const json_t *content = json_object_get (message, "content");
     if (strcmp (role, "tool") == 0) {
-      append_results (question, input, waiting, content);
+      dialect_responses_append_results (question, input, waiting, content);
       continue;
     }
-    flush_pictures (question, input, waiting);
+    dialect_responses_flush_pictures (question, input, waiting);
     if (strcmp (role, "user") == 0)
-      append_user (question, input, content);
+      dialect_responses_append_user (question, input, content);
     else
-      append_assistant (input, content);
+      dialect_responses_append_assistant (input, content);
   }
-  flush_pictures (question, input, waiting);
+  dialect_responses_flush_pictures (question, input, waiting);
   json_decref (waiting);
   return input;
 }
 
 /* Tools are strict there unless something else is said. */
 static json_t *
-tool_object (const struct dialect_question *question, const json_t *tool)
+dialect_responses_tool_object (const struct dialect_question *question, const json_t *tool)
 {
   json_t *parameters = json_object_get (tool, "parameters");
   json_t *object =
@@ -186,7 +186,7 @@ tool_object (const struct dialect_question *question, const json_t *tool)
 }
 
 static void
-set_tools (const struct dialect_question *question, json_t *body)
+dialect_responses_set_tools (const struct dialect_question *question, json_t *body)
 {
   const json_t *tools = question->question->tools;
   const char *tool = question->question->tool;
@@ -196,7 +196,7 @@ set_tools (const struct dialect_question *question, json_t *body)
   gsize index;
   json_array_foreach (tools, index, each)
   {
-    json_array_append_new (objects, tool_object (question, each));
+    json_array_append_new (objects, dialect_responses_tool_object (question, each));
   }
   json_object_set_new (body, "tools", objects);
   if (tool)
@@ -215,7 +215,7 @@ responses_ask (const struct dialect_question *question, GError **error)
   if (instructions && instructions[0])
     json_object_set_new (body, "instructions", json_string (instructions));
   json_object_set_new (body, "input", input_of (question));
-  set_tools (question, body);
+  dialect_responses_set_tools (question, body);
   if (question->output_tokens > 0)
     json_object_set_new (body, "max_output_tokens", json_integer ((json_int_t)question->output_tokens));
   json_object_set_new (body, "store", json_false ());
@@ -229,7 +229,7 @@ responses_ask (const struct dialect_question *question, GError **error)
 
 /* Where the item that DATA speaks of stands. Some servers give its id alone, others its index. */
 static gint64
-place_of (struct response_builder *builder, const json_t *data, const char *id)
+dialect_responses_place_of (struct response_builder *builder, const json_t *data, const char *id)
 {
   const json_t *index = json_object_get (data, "output_index");
   gpointer known = NULL;
@@ -246,7 +246,7 @@ place_of (struct response_builder *builder, const json_t *data, const char *id)
 static gint64
 place_of_event (struct response_builder *builder, const json_t *data)
 {
-  return place_of (builder, data, json_member_text (data, "item_id"));
+  return dialect_responses_place_of (builder, data, json_member_text (data, "item_id"));
 }
 
 static gint64
@@ -259,7 +259,7 @@ place_of_content (struct response_builder *builder, const json_t *data)
 
 /* All of a text, of which nothing or all was told already. */
 static void
-read_whole (struct response_builder *builder, gint64 place, const json_t *text)
+dialect_responses_read_whole (struct response_builder *builder, gint64 place, const json_t *text)
 {
   if (!response_builder_find (builder, RESPONSE_TEXT, place))
     response_builder_append (builder, response_builder_add (builder, RESPONSE_TEXT, place), text);
@@ -277,13 +277,15 @@ read_contents (struct response_builder *builder, gint64 place, const json_t *con
     if (strcmp (type, "refusal") == 0)
       response_builder_stop (builder, MODEL_STOP_REFUSAL);
     if (strcmp (type, "refusal") == 0 || strcmp (type, "output_text") == 0)
-      read_whole (builder, at, json_object_get (content, strcmp (type, "refusal") == 0 ? "refusal" : "text"));
+      dialect_responses_read_whole (
+          builder, at, json_object_get (content, strcmp (type, "refusal") == 0 ? "refusal" : "text"));
   }
 }
 
 /* An item that began, or (IS_WHOLE) is complete. */
 static void
-read_item (struct response_builder *builder, gint64 place, const json_t *item, gboolean is_whole)
+dialect_responses_read_item (struct response_builder *builder, gint64 place, const json_t *item,
+                             gboolean is_whole)
 {
   const char *type = dialect_type (item);
   if (strcmp (type, "message") == 0) {
@@ -308,7 +310,8 @@ static void
 on_item (struct response_builder *builder, const json_t *data, gboolean is_whole)
 {
   const json_t *item = json_object_get (data, "item");
-  read_item (builder, place_of (builder, data, json_member_text (item, "id")), item, is_whole);
+  dialect_responses_read_item (
+      builder, dialect_responses_place_of (builder, data, json_member_text (item, "id")), item, is_whole);
 }
 
 static void
@@ -334,7 +337,7 @@ on_text (struct response_builder *builder, const json_t *data)
 static void
 on_text_done (struct response_builder *builder, const json_t *data)
 {
-  read_whole (builder, place_of_content (builder, data), json_object_get (data, "text"));
+  dialect_responses_read_whole (builder, place_of_content (builder, data), json_object_get (data, "text"));
 }
 
 static void
@@ -361,7 +364,7 @@ on_arguments_done (struct response_builder *builder, const json_t *data)
 }
 
 static void
-read_usage (struct response_builder *builder, const json_t *usage)
+dialect_responses_read_usage (struct response_builder *builder, const json_t *usage)
 {
   struct model_usage *counts = &builder->usage;
   dialect_count (usage, "input_tokens", &counts->input_tokens);
@@ -370,13 +373,13 @@ read_usage (struct response_builder *builder, const json_t *usage)
 }
 
 static void
-read_output (struct response_builder *builder, const json_t *output)
+dialect_responses_read_output (struct response_builder *builder, const json_t *output)
 {
   gsize index;
   json_t *item;
   json_array_foreach (output, index, item)
   {
-    read_item (builder, (gint64)MIN (index, ITEMS_MAX) * PLACES_OF_ITEM, item, TRUE);
+    dialect_responses_read_item (builder, (gint64)MIN (index, ITEMS_MAX) * PLACES_OF_ITEM, item, TRUE);
   }
 }
 
@@ -388,8 +391,8 @@ read_response (struct response_builder *builder, const json_t *response)
   const char *status = json_member_text (response, "status");
   const json_t *details = json_object_get (response, "incomplete_details");
   if (builder->parts->len == 0)
-    read_output (builder, json_object_get (response, "output"));
-  read_usage (builder, json_object_get (response, "usage"));
+    dialect_responses_read_output (builder, json_object_get (response, "output"));
+  dialect_responses_read_usage (builder, json_object_get (response, "usage"));
   if (strcmp (status, "incomplete") == 0)
     response_builder_stop (builder, strcmp (json_member_text (details, "reason"), "content_filter") == 0
                                         ? MODEL_STOP_REFUSAL
@@ -400,7 +403,7 @@ read_response (struct response_builder *builder, const json_t *response)
 }
 
 static void
-on_end (struct response_builder *builder, const json_t *data)
+dialect_responses_on_end (struct response_builder *builder, const json_t *data)
 {
   read_response (builder, json_object_get (data, "response"));
   builder->is_done = TRUE;
@@ -415,8 +418,8 @@ static const struct dialect_reader response_events[] = {
     {"response.refusal.delta", on_refusal},
     {"response.function_call_arguments.delta", on_arguments},
     {"response.function_call_arguments.done", on_arguments_done},
-    {"response.completed", on_end},
-    {"response.incomplete", on_end},
+    {"response.completed", dialect_responses_on_end},
+    {"response.incomplete", dialect_responses_on_end},
 };
 
 static void

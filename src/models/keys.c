@@ -14,7 +14,7 @@
 #include "models/question.h"
 
 static void
-forget (char *secret)
+keys_wipe (char *secret)
 {
   if (secret)
     explicit_bzero (secret, strlen (secret));
@@ -34,7 +34,7 @@ keys_clean (const char *text, GError **error)
   g_set_error_literal (error, MODEL_ERROR, MODEL_ERROR_KEY,
                        length == 0 ? "the key is empty"
                                    : "the key is none: it must be one word of printable ASCII characters");
-  forget (key);
+  keys_wipe (key);
   return NULL;
 }
 
@@ -54,7 +54,7 @@ read_variable (const struct model_settings *settings, GError **error)
 }
 
 static char *
-read_file (const struct model_settings *settings, GError **error)
+keys_read_file (const struct model_settings *settings, GError **error)
 {
   gsize length;
   gboolean missing;
@@ -73,11 +73,11 @@ keys_resolve (struct model_settings *settings, GError **error)
 {
   if (!settings->key_env && !settings->key_file)
     return TRUE;
-  char *text = settings->key_file ? read_file (settings, error) : read_variable (settings, error);
+  char *text = settings->key_file ? keys_read_file (settings, error) : read_variable (settings, error);
   if (!text)
     return FALSE;
   settings->key = keys_clean (text, error);
-  forget (text);
+  keys_wipe (text);
   if (!settings->key)
     g_prefix_error (error, "%s%s: ", settings->key_file ? "" : "the variable ",
                     settings->key_file ? settings->key_file : settings->key_env);
@@ -112,7 +112,7 @@ keys_store (const char *name, const char *key, GError **error)
     return error_from_errno (error, errno, "cannot make the folder %s", folder);
   char *line = g_strconcat (key, "\n", NULL);
   gboolean ok = replace_file (path, path, line, error);
-  forget (line);
+  keys_wipe (line);
   return ok;
 }
 

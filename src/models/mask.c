@@ -102,7 +102,7 @@ mask_init (struct mask *mask, const char *key, void (*saw) (gpointer data, const
 }
 
 static void
-tell (struct mask *mask, gsize length)
+mask_tell (struct mask *mask, gsize length)
 {
   if (length > 0 && mask->saw)
     mask->saw (mask->saw_data, mask->held->str, length);
@@ -135,13 +135,13 @@ mask_saw (gpointer data, const char *text, gsize length)
     g_autofree char *masked = mask_whole (mask->key, mask->held->str);
     g_string_assign (mask->held, masked);
   }
-  tell (mask, mask->held->len - open_end (mask));
+  mask_tell (mask, mask->held->len - open_end (mask));
 }
 
 void
 mask_end (struct mask *mask)
 {
-  tell (mask, mask->held->len);
+  mask_tell (mask, mask->held->len);
 }
 
 void

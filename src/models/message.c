@@ -4,7 +4,7 @@
 #include <string.h>
 
 static gboolean
-is_part (const json_t *part, const char *type)
+message_is_part (const json_t *part, const char *type)
 {
   return g_strcmp0 (json_string_value (json_object_get (part, "type")), type) == 0;
 }
@@ -43,7 +43,7 @@ message_all_text (const json_t *message)
   json_t *part;
   json_array_foreach (json_object_get (message, "content"), index, part)
   {
-    if (is_part (part, "text"))
+    if (message_is_part (part, "text"))
       g_string_append (text, json_string_value (json_object_get (part, "text")));
   }
   return g_string_free (text, FALSE);
@@ -57,7 +57,7 @@ message_calls (const json_t *message)
   json_t *part;
   json_array_foreach (json_object_get (message, "content"), index, part)
   {
-    if (is_part (part, "call"))
+    if (message_is_part (part, "call"))
       json_array_append (calls, part);
   }
   return calls;

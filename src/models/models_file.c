@@ -46,7 +46,7 @@ models_file_path (void)
 /* ---- reading ---- */
 
 static gboolean
-wrong (GError **error, const char *path, const char *group, const char *what)
+models_file_wrong (GError **error, const char *path, const char *group, const char *what)
 {
   g_autofree char *shown = text_one_line (group, MODEL_NAME_MAX);
   g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID, "%s: [%s]: %s", path, shown, what);
@@ -55,7 +55,7 @@ wrong (GError **error, const char *path, const char *group, const char *what)
 
 /* Those of a file that is not there are none. */
 static GKeyFile *
-load (const char *path, GError **error)
+models_file_load (const char *path, GError **error)
 {
   g_autoptr (GKeyFile) keys = g_key_file_new ();
   g_autoptr (GError) problem = NULL;
@@ -74,11 +74,11 @@ load (const char *path, GError **error)
 
 /* The model that the group NAME is, or NULL. */
 static struct model_settings *
-read_group (GKeyFile *keys, const char *path, const char *name, GError **error)
+models_file_read_group (GKeyFile *keys, const char *path, const char *name, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   if (!model_name_check (name, &problem)) {
-    wrong (error, path, name, problem->message);
+    models_file_wrong (error, path, name, problem->message);
     return NULL;
   }
   g_autoptr (model_settings_auto) settings = model_settings_new (name);
@@ -86,13 +86,13 @@ read_group (GKeyFile *keys, const char *path, const char *name, GError **error)
   for (gsize i = 0; members && members[i]; i++) {
     g_autofree char *value = g_key_file_get_string (keys, name, members[i], &problem);
     if (!value || !model_settings_set (settings, members[i], g_strstrip (value), &problem)) {
-      wrong (error, path, name, problem->message);
+      models_file_wrong (error, path, name, problem->message);
       return NULL;
     }
   }
   if (model_settings_check (settings, &problem))
     return g_steal_pointer (&settings);
-  wrong (error, path, name, problem->message);
+  models_file_wrong (error, path, name, problem->message);
   return NULL;
 }
 
@@ -112,16 +112,16 @@ read_default (GKeyFile *keys, const char *path, const GPtrArray *models, char **
   g_auto (GStrv) members = g_key_file_get_keys (keys, MODELS_GROUP, NULL, NULL);
   for (gsize i = 0; members && members[i]; i++)
     if (strcmp (members[i], MODELS_DEFAULT) != 0)
-      return wrong (error, path, MODELS_GROUP, "it has no key but " MODELS_DEFAULT);
+      return models_file_wrong (error, path, MODELS_GROUP, "it has no key but " MODELS_DEFAULT);
   g_autofree char *name = g_key_file_get_string (keys, MODELS_GROUP, MODELS_DEFAULT, NULL);
   if (name && !find (models, g_strstrip (name)) && !g_str_has_prefix (name, REPLAY_PREFIX))
-    return wrong (error, path, MODELS_GROUP, "its " MODELS_DEFAULT " is no model of the file");
+    return models_file_wrong (error, path, MODELS_GROUP, "its " MODELS_DEFAULT " is no model of the file");
   *ret_default = g_steal_pointer (&name);
   return TRUE;
 }
 
 static GPtrArray *
-read_all (GKeyFile *keys, const char *path, char **ret_default, GError **error)
+models_file_read_all (GKeyFile *keys, const char *path, char **ret_default, GError **error)
 {
   g_autoptr (GPtrArray) models = g_ptr_array_new_with_free_func ((GDestroyNotify)model_settings_free);
   gsize count;
@@ -134,7 +134,7 @@ read_all (GKeyFile *keys, const char *path, char **ret_default, GError **error)
   for (gsize i = 0; i < count; i++) {
     if (strcmp (groups[i], MODELS_GROUP) == 0)
       continue;
-    struct model_settings *settings = read_group (keys, path, groups[i], error);
+    struct model_settings *settings = models_file_read_group (keys, path, groups[i], error);
     if (!settings)
       return NULL;
     g_ptr_array_add (models, settings);
@@ -146,8 +146,8 @@ GPtrArray *
 models_file_read (char **ret_default, GError **error)
 {
   g_autofree char *path = models_file_path ();
-  g_autoptr (GKeyFile) keys = load (path, error);
-  return keys ? read_all (keys, path, ret_default, error) : NULL;
+  g_autoptr (GKeyFile) keys = models_file_load (path, error);
+  return keys ? models_file_read_all (keys, path, ret_default, error) : NULL;
 }
 
 struct model_settings *
@@ -185,10 +185,10 @@ models_file_change (gboolean (*change) (GKeyFile *keys, gpointer data, GError **
   autoclose int lock = open (beside, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (lock < 0 || flock (lock, LOCK_EX) < 0)
     return error_from_errno (error, errno, "cannot lock %s", beside);
-  g_autoptr (GKeyFile) keys = load (path, error);
+  g_autoptr (GKeyFile) keys = models_file_load (path, error);
   if (!keys || !change (keys, data, error))
     return FALSE;
-  g_autoptr (GPtrArray) models = read_all (keys, path, &standard, error);
+  g_autoptr (GPtrArray) models = models_file_read_all (keys, path, &standard, error);
   g_autofree char *text = models ? g_key_file_to_data (keys, NULL, NULL) : NULL;
   return text && replace_file (path, path, text, error);
 }

@@ -38,7 +38,7 @@ presets_names (void)
 }
 
 static const struct preset *
-find (const char *name)
+presets_find (const char *name)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (presets); i++)
     if (strcmp (presets[i].name, name) == 0)
@@ -49,7 +49,7 @@ find (const char *name)
 gboolean
 preset_apply (const char *name, struct model_settings *settings, GError **error)
 {
-  const struct preset *preset = find (name);
+  const struct preset *preset = presets_find (name);
   if (!preset) {
     g_autofree char *known = presets_names (), *shown = text_one_line (name, 64);
     g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID,

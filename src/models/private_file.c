@@ -11,7 +11,7 @@
 #include "models/question.h"
 
 static gboolean
-check (const char *path, const struct stat *status, gsize most, guint forbidden, GError **error)
+private_file_check (const char *path, const struct stat *status, gsize most, guint forbidden, GError **error)
 {
   g_autofree char *what = NULL;
   if (!S_ISREG (status->st_mode))
@@ -41,7 +41,7 @@ private_file_read (const char *path, gsize most, guint forbidden, gsize *ret_len
     error_from_errno (error, errno, "cannot open %s", path);
     return NULL;
   }
-  if (!check (path, &status, most, forbidden, error))
+  if (!private_file_check (path, &status, most, forbidden, error))
     return NULL;
   gsize length = (gsize)status.st_size;
   g_autofree char *text = g_malloc0 (length + 1);

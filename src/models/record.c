@@ -21,7 +21,7 @@ struct record {
 
 /* Takes LINE. */
 static gboolean
-append (const struct record *record, json_t *line, GError **error)
+record_append (const struct record *record, json_t *line, GError **error)
 {
   g_autofree char *text = json_to_text (line);
   g_autofree char *whole = g_strconcat (text, "\n", NULL);
@@ -36,7 +36,7 @@ record_failure (const struct record *record, const struct model_question *questi
                 GError **error)
 {
   if (problem->domain == MODEL_ERROR && problem->code != MODEL_ERROR_CANCELLED)
-    (void)append (record, replay_line_failure (question, problem), NULL);
+    (void)record_append (record, replay_line_failure (question, problem), NULL);
   g_propagate_error (error, problem);
   return FALSE;
 }
@@ -50,7 +50,7 @@ record_ask (struct provider *provider, const struct model_question *question, st
   struct model_answer answer = {0};
   if (!record->inner->class->ask (record->inner, question, &answer, &problem))
     return record_failure (record, question, problem, error);
-  if (!append (record, replay_line_answer (question, &answer), error)) {
+  if (!record_append (record, replay_line_answer (question, &answer), error)) {
     model_answer_clear (&answer);
     return FALSE;
   }
@@ -73,7 +73,7 @@ static const struct provider_class record_class = {record_ask, record_free};
 
 /* A file that is new begins with what is known of the model. */
 static gboolean
-begin (struct record *record, const struct model_facts *facts, GError **error)
+record_write_head (struct record *record, const struct model_facts *facts, GError **error)
 {
   struct stat status;
   record->fd = open (record->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
@@ -84,7 +84,7 @@ begin (struct record *record, const struct model_facts *facts, GError **error)
                  "cannot write the recording %s: it is no regular file", record->path);
     return FALSE;
   }
-  return status.st_size > 0 || append (record, replay_line_head (facts), error);
+  return status.st_size > 0 || record_append (record, replay_line_head (facts), error);
 }
 
 struct provider *
@@ -93,7 +93,7 @@ record_new (struct provider *inner, const char *file, GError **error)
   struct record *record = g_new0 (struct record, 1);
   record->provider = (struct provider){&record_class, inner->facts};
   record->path = g_strdup (file);
-  if (!begin (record, &inner->facts, error)) {
+  if (!record_write_head (record, &inner->facts, error)) {
     record_free (&record->provider);
     return NULL;
   }

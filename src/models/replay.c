@@ -28,7 +28,7 @@ was_cancelled (GError **error)
 
 /* Waits, as a line of the file may ask for, no longer than the question may. */
 static gboolean
-wait_for (const struct model_question *question, gint64 wait_ms, GError **error)
+replay_wait_for (const struct model_question *question, gint64 wait_ms, GError **error)
 {
   struct pollfd cancel = {.fd = question->cancel_fd, .events = POLLIN};
   gint64 until = g_get_monotonic_time () + wait_ms * 1000;
@@ -49,7 +49,7 @@ wait_for (const struct model_question *question, gint64 wait_ms, GError **error)
 /* ---- answering ---- */
 
 static void
-tell (const struct model_question *question, const char *text)
+replay_tell (const struct model_question *question, const char *text)
 {
   for (gsize length; question->saw && *text; text += length) {
     for (length = 0; length < PIECE_BYTES && text[length];)
@@ -59,18 +59,18 @@ tell (const struct model_question *question, const char *text)
 }
 
 static gboolean
-answer (const struct replay_exchange *exchange, const struct model_question *question,
-        struct model_answer *ret_answer, GError **error)
+replay_answer (const struct replay_exchange *exchange, const struct model_question *question,
+               struct model_answer *ret_answer, GError **error)
 {
   gint64 began_us = g_get_monotonic_time ();
-  if (!wait_for (question, exchange->wait_ms, error))
+  if (!replay_wait_for (question, exchange->wait_ms, error))
     return FALSE;
   if (!exchange->message) {
     g_set_error_literal (error, MODEL_ERROR, (gint)exchange->failure_code, exchange->failure);
     return FALSE;
   }
   g_autofree char *text = message_all_text (exchange->message);
-  tell (question, text);
+  replay_tell (question, text);
   *ret_answer = (struct model_answer){
       .message = json_deep_copy (exchange->message), /* the conversation's owner may change it */
       .stop = exchange->stop,
@@ -101,7 +101,7 @@ replay_ask_model (struct provider *provider, const struct model_question *questi
     return FALSE;
   }
   replay->next++;
-  return answer (exchange, question, ret_answer, error);
+  return replay_answer (exchange, question, ret_answer, error);
 }
 
 static void

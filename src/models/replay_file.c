@@ -38,7 +38,7 @@ replay_file_free (struct replay_file *file)
 }
 
 static gboolean
-wrong (GError **error, const char *what)
+replay_file_wrong (GError **error, const char *what)
 {
   g_set_error_literal (error, MODEL_ERROR, MODEL_ERROR_INVALID, what);
   return FALSE;
@@ -47,7 +47,7 @@ wrong (GError **error, const char *what)
 /* ---- answers ---- */
 
 static gboolean
-is_part (json_t *part)
+replay_file_is_part (json_t *part)
 {
   const char *type = json_member_text (part, "type");
   if (strcmp (type, "text") == 0)
@@ -97,16 +97,16 @@ set_message (struct replay_exchange *exchange, const json_t *answer, GError **er
   json_t *content = json_object_get (exchange->message, "content"), *part;
   gsize index;
   if (strcmp (json_member_text (exchange->message, "role"), "assistant") != 0 || !json_is_array (content))
-    return wrong (error, "its answer's message must be an assistant's with a list as content");
-  json_array_foreach (content, index, part) if (!is_part (part)) return wrong (
+    return replay_file_wrong (error, "its answer's message must be an assistant's with a list as content");
+  json_array_foreach (content, index, part) if (!replay_file_is_part (part)) return replay_file_wrong (
       error, "its answer has a part that is neither a text, nor a call with name, id and "
              "arguments, nor opaque");
-  return json_array_size (content) > 0 || wrong (error, "its answer has neither text nor calls");
+  return json_array_size (content) > 0 || replay_file_wrong (error, "its answer has neither text nor calls");
 }
 
 /* The number of WORD in NAMES, which end with NULL, or -1. */
 static int
-index_of (const char *const *names, const char *word)
+replay_file_index_of (const char *const *names, const char *word)
 {
   for (int i = 0; names[i]; i++)
     if (strcmp (names[i], word) == 0)
@@ -122,9 +122,9 @@ set_stop (struct replay_exchange *exchange, const json_t *answer, GError **error
   const json_t *stop = json_object_get (answer, "stop");
   if (!stop)
     return TRUE;
-  int found = index_of (model_stop_names, json_is_string (stop) ? json_string_value (stop) : "");
+  int found = replay_file_index_of (model_stop_names, json_is_string (stop) ? json_string_value (stop) : "");
   if (found < 0)
-    return wrong (error, "the \"stop\" of its answer must be end, calls, length or refusal");
+    return replay_file_wrong (error, "the \"stop\" of its answer must be end, calls, length or refusal");
   exchange->stop = (enum model_stop)found;
   return TRUE;
 }
@@ -150,7 +150,7 @@ set_usage (struct replay_exchange *exchange, const json_t *answer, GError **erro
     if (!value || json_is_null (value))
       continue;
     if (!json_is_integer (value) || json_integer_value (value) < 0)
-      return wrong (error, "the tokens of its answer's \"usage\" must be numbers");
+      return replay_file_wrong (error, "the tokens of its answer's \"usage\" must be numbers");
     *(gint64 *)(void *)((char *)&exchange->usage + usage_members[i].offset) =
         MIN (json_integer_value (value), MODEL_TOKENS_MAX);
   }
@@ -161,16 +161,16 @@ set_usage (struct replay_exchange *exchange, const json_t *answer, GError **erro
 }
 
 static gboolean
-set_answer (struct replay_exchange *exchange, const json_t *answer, GError **error)
+replay_file_set_answer (struct replay_exchange *exchange, const json_t *answer, GError **error)
 {
   return set_message (exchange, answer, error) && set_stop (exchange, answer, error) &&
          set_usage (exchange, answer, error);
 }
 
 static gboolean
-set_failure (struct replay_exchange *exchange, const json_t *failure, GError **error)
+replay_file_set_failure (struct replay_exchange *exchange, const json_t *failure, GError **error)
 {
-  int kind = index_of (model_error_names, json_member_text (failure, "kind"));
+  int kind = replay_file_index_of (model_error_names, json_member_text (failure, "kind"));
   if (kind < 0) {
     g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)model_error_names);
     g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID, "the \"kind\" of its error must be one of: %s",
@@ -187,7 +187,7 @@ set_failure (struct replay_exchange *exchange, const json_t *failure, GError **e
 static const char *const line_members[] = {"ask", "answer", "error", "wait_ms", "took_ms", NULL};
 
 static gboolean
-check_members (const json_t *value, GError **error)
+replay_file_check_members (const json_t *value, GError **error)
 {
   const char *name;
   json_t *member;
@@ -207,7 +207,7 @@ set_wait (struct replay_exchange *exchange, const json_t *wait, GError **error)
   if (!wait)
     return TRUE;
   if (!json_is_integer (wait) || json_integer_value (wait) < 0 || json_integer_value (wait) > REPLAY_WAIT_MAX)
-    return wrong (error, "its \"wait_ms\" must be a number up to 600000");
+    return replay_file_wrong (error, "its \"wait_ms\" must be a number up to 600000");
   exchange->wait_ms = json_integer_value (wait);
   return TRUE;
 }
@@ -220,10 +220,11 @@ add_exchange (struct replay_file *file, guint line, const json_t *value, GError 
   exchange->ask = json_incref (json_object_get (value, "ask"));
   const json_t *answer = json_object_get (value, "answer"), *failure = json_object_get (value, "error");
   if (!json_is_object (answer) == !json_is_object (failure))
-    return wrong (error, "it must have an \"answer\" or an \"error\"");
-  if (!check_members (value, error) || !replay_ask_check (exchange->ask, error) ||
+    return replay_file_wrong (error, "it must have an \"answer\" or an \"error\"");
+  if (!replay_file_check_members (value, error) || !replay_ask_check (exchange->ask, error) ||
       !set_wait (exchange, json_object_get (value, "wait_ms"), error) ||
-      !(answer ? set_answer (exchange, answer, error) : set_failure (exchange, failure, error)))
+      !(answer ? replay_file_set_answer (exchange, answer, error)
+               : replay_file_set_failure (exchange, failure, error)))
     return FALSE;
   g_ptr_array_add (file->exchanges, g_steal_pointer (&exchange));
   return TRUE;
@@ -231,10 +232,10 @@ add_exchange (struct replay_file *file, guint line, const json_t *value, GError 
 
 /* Later heads are of recordings that were put after the first one, which stands for all. */
 static gboolean
-read_head (struct replay_file *file, const json_t *head, GError **error)
+replay_file_read_head (struct replay_file *file, const json_t *head, GError **error)
 {
   if (json_integer_value (json_object_get (head, "version")) != FORMAT_VERSION)
-    return wrong (error, "its \"replay\" has a version that this Adder does not know");
+    return replay_file_wrong (error, "its \"replay\" has a version that this Adder does not know");
   if (file->exchanges->len > 0)
     return TRUE;
   file->sees = json_is_true (json_object_get (head, "sees"));
@@ -244,7 +245,7 @@ read_head (struct replay_file *file, const json_t *head, GError **error)
 }
 
 static gboolean
-read_line (struct replay_file *file, guint number, char *line, GError **error)
+replay_file_read_line (struct replay_file *file, guint number, char *line, GError **error)
 {
   g_strstrip (line);
   if (line[0] == '\0' || line[0] == '#')
@@ -253,11 +254,11 @@ read_line (struct replay_file *file, guint number, char *line, GError **error)
   if (!value)
     return FALSE;
   const json_t *head = json_object_get (value, "replay");
-  return head ? read_head (file, head, error) : add_exchange (file, number, value, error);
+  return head ? replay_file_read_head (file, head, error) : add_exchange (file, number, value, error);
 }
 
 static gboolean
-read_lines (struct replay_file *file, char *text, GError **error)
+replay_file_read_lines (struct replay_file *file, char *text, GError **error)
 {
   guint number = 0;
   for (char *line = text, *next; line; line = next) {
@@ -266,7 +267,7 @@ read_lines (struct replay_file *file, char *text, GError **error)
       *next++ = '\0';
     g_autoptr (GError) problem = NULL;
     gboolean many = ++number > REPLAY_LINES_MAX;
-    if (many || !read_line (file, number, line, &problem)) {
+    if (many || !replay_file_read_line (file, number, line, &problem)) {
       g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID, "line %u of the replay %s is wrong: %s", number,
                    file->path, many ? "a replay may have 10000 lines" : problem->message);
       return FALSE;
@@ -281,7 +282,7 @@ read_lines (struct replay_file *file, char *text, GError **error)
 
 /* The caller's, with a zero byte after it. */
 static char *
-read_text (const char *path, GError **error)
+replay_file_read_text (const char *path, GError **error)
 {
   struct stat status = {0};
   autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -307,14 +308,14 @@ read_text (const char *path, GError **error)
 struct replay_file *
 replay_file_read (const char *path, GError **error)
 {
-  g_autofree char *text = read_text (path, error);
+  g_autofree char *text = replay_file_read_text (path, error);
   if (!text)
     return NULL;
   g_autoptr (replay_file_auto) file = g_new0 (struct replay_file, 1);
   file->path = g_strdup (path);
   file->context_tokens = -1;
   file->exchanges = g_ptr_array_new_with_free_func (exchange_free);
-  return read_lines (file, text, error) ? g_steal_pointer (&file) : NULL;
+  return replay_file_read_lines (file, text, error) ? g_steal_pointer (&file) : NULL;
 }
 
 /* ---- writing ---- */

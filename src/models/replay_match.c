@@ -106,7 +106,7 @@ struct item {
 };
 
 static void
-item_free (gpointer data)
+replay_match_item_free (gpointer data)
 {
   struct item *item = data;
   g_free (item->what);
@@ -140,7 +140,7 @@ add_result (GPtrArray *items, const json_t *result)
 }
 
 static void
-add_part (GPtrArray *items, gsize number, const char *role, const json_t *part)
+replay_match_add_part (GPtrArray *items, gsize number, const char *role, const json_t *part)
 {
   const char *type = json_member_text (part, "type");
   if (strcmp (type, "text") == 0)
@@ -157,12 +157,12 @@ add_part (GPtrArray *items, gsize number, const char *role, const json_t *part)
 static GPtrArray *
 items_of (const json_t *messages)
 {
-  GPtrArray *items = g_ptr_array_new_with_free_func (item_free);
+  GPtrArray *items = g_ptr_array_new_with_free_func (replay_match_item_free);
   gsize index, inner;
   json_t *message, *part;
   json_array_foreach (messages, index, message)
       json_array_foreach (json_object_get (message, "content"), inner, part)
-          add_part (items, index + 1, json_member_text (message, "role"), part);
+          replay_match_add_part (items, index + 1, json_member_text (message, "role"), part);
   return items;
 }
 
@@ -290,7 +290,7 @@ contains_difference (const json_t *texts, const json_t *now)
 }
 
 static gint
-by_text (gconstpointer left, gconstpointer right)
+replay_match_by_text (gconstpointer left, gconstpointer right)
 {
   return strcmp (*(char *const *)left, *(char *const *)right);
 }
@@ -304,7 +304,7 @@ sorted_names (const json_t *names)
   json_t *name;
   json_array_foreach (names, index, name)
       g_ptr_array_add (sorted, (char *)(guintptr)json_string_value (name));
-  g_ptr_array_sort (sorted, by_text);
+  g_ptr_array_sort (sorted, replay_match_by_text);
   g_ptr_array_add (sorted, NULL);
   return g_strjoinv (", ", (GStrv)sorted->pdata);
 }
@@ -372,7 +372,7 @@ static const struct member {
 };
 
 static const struct member *
-find_member (const char *name)
+replay_match_find_member (const char *name)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (members); i++)
     if (strcmp (members[i].name, name) == 0)
@@ -389,7 +389,7 @@ replay_ask_check (const json_t *ask, GError **error)
   json_t *value;
   json_object_foreach ((json_t *)(guintptr)ask, name, value)
   {
-    const struct member *member = find_member (name);
+    const struct member *member = replay_match_find_member (name);
     if (!member || !member->check (value)) {
       g_autofree char *shown = text_one_line (name, 40);
       g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID, "\"%s\" of its \"ask\" %s %s", shown,

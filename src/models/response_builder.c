@@ -9,7 +9,7 @@
 #define PARTS_MAX 1024
 
 static void
-part_free (gpointer data)
+response_builder_part_free (gpointer data)
 {
   struct response_part *part = data;
   g_string_free (part->text, TRUE);
@@ -26,7 +26,7 @@ response_builder_init (struct response_builder *builder, enum dialect dialect)
 {
   *builder = (struct response_builder){
       .dialect = dialect,
-      .parts = g_ptr_array_new_with_free_func (part_free),
+      .parts = g_ptr_array_new_with_free_func (response_builder_part_free),
       .places = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
       .usage = {-1, -1, -1, -1},
   };
@@ -143,7 +143,8 @@ is_taken (const json_t *content, const char *id)
 
 /* Two calls with one id could not be told apart by their results. */
 static json_t *
-id_of (const struct response_builder *builder, const struct response_part *part, const json_t *content)
+response_builder_id_of (const struct response_builder *builder, const struct response_part *part,
+                        const json_t *content)
 {
   if (part->id && !is_taken (content, part->id))
     return json_string (part->id);
@@ -151,14 +152,15 @@ id_of (const struct response_builder *builder, const struct response_part *part,
 }
 
 static json_t *
-call_of (const struct response_builder *builder, const struct response_part *part, const json_t *content)
+response_builder_call_of (const struct response_builder *builder, const struct response_part *part,
+                          const json_t *content)
 {
   json_t *arguments = part->text->len > 0 || !part->data
                           ? json_repair_arguments (part->text->str, part->text->len)
                           : json_incref (part->data);
-  json_t *call =
-      json_pack ("{s:s, s:o, s:s, s:o}", "type", "call", "id", id_of (builder, part, content), "name",
-                 part->name ? part->name : "", "arguments", arguments ? arguments : json_null ());
+  json_t *call = json_pack ("{s:s, s:o, s:s, s:o}", "type", "call", "id",
+                            response_builder_id_of (builder, part, content), "name",
+                            part->name ? part->name : "", "arguments", arguments ? arguments : json_null ());
   if (!arguments)
     json_object_set_new (call, "raw", json_stringn (part->text->str, part->text->len));
   return call;
@@ -183,7 +185,7 @@ response_builder_message (const struct response_builder *builder)
   for (guint i = 0; i < builder->parts->len; i++) {
     const struct response_part *part = builder->parts->pdata[i];
     if (part->kind == RESPONSE_CALL)
-      json_array_append_new (content, call_of (builder, part, content));
+      json_array_append_new (content, response_builder_call_of (builder, part, content));
     else if (part->kind == RESPONSE_OPAQUE)
       json_array_append_new (content, opaque_of (builder, part));
     else if (part->text->len > 0)

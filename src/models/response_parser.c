@@ -35,7 +35,7 @@ struct response_parser {
 };
 
 static void
-refuse (struct response_parser *parser, const char *what)
+response_parser_refuse (struct response_parser *parser, const char *what)
 {
   if (parser->error)
     return;
@@ -59,7 +59,7 @@ is_enough (struct response_parser *parser)
 }
 
 static gboolean
-take_event (gpointer data, const char *name, const char *text, gsize length)
+response_parser_take_event (gpointer data, const char *name, const char *text, gsize length)
 {
   struct response_parser *parser = data;
   g_autofree char *word = length <= 16 ? g_strstrip (g_strndup (text, length)) : NULL;
@@ -72,7 +72,7 @@ take_event (gpointer data, const char *name, const char *text, gsize length)
   json_t *object = json_repair (text, length);
   if (!object) {
     if (!parser->is_ending)
-      refuse (parser, "an event of it is no JSON");
+      response_parser_refuse (parser, "an event of it is no JSON");
     return parser->is_ending;
   }
   parser->error = json_incref ((json_t *)dialect_error (object));
@@ -95,7 +95,7 @@ response_parser_new (enum dialect dialect, const struct model_question *question
   parser->builder.questions = (guint)json_array_size (question->messages);
   parser->builder.saw = question->saw;
   parser->builder.saw_data = question->saw_data;
-  parser->sse = sse_new (take_event, parser);
+  parser->sse = sse_new (response_parser_take_event, parser);
   parser->text = g_string_new (NULL);
   return parser;
 }
@@ -159,17 +159,17 @@ end_object (struct response_parser *parser)
   json_t *object = json_repair (from, parser->text->len - (gsize)(from - parser->text->str));
   const json_t *error = dialect_error (json_is_array (object) ? json_array_get (object, 0) : object);
   if (!object)
-    refuse (parser, "it is no JSON");
+    response_parser_refuse (parser, "it is no JSON");
   else if (error)
     parser->error = json_incref ((json_t *)error);
   else if (!parser->class->body (&parser->builder, object))
-    refuse (parser, "it has nothing of an answer in it");
+    response_parser_refuse (parser, "it has nothing of an answer in it");
   parser->builder.is_over = TRUE;
   json_decref (object);
 }
 
 static void
-settle (const struct response_parser *parser, struct model_answer *ret_answer)
+response_parser_settle (const struct response_parser *parser, struct model_answer *ret_answer)
 {
   const struct response_builder *builder = &parser->builder;
   ret_answer->message = response_builder_message (builder);
@@ -190,15 +190,15 @@ response_parser_end (struct response_parser *parser, struct model_answer *ret_an
   else if (parser->shape == SHAPE_OBJECT)
     end_object (parser);
   else if (parser->shape == SHAPE_PAGE)
-    refuse (parser, "it is a page for people");
+    response_parser_refuse (parser, "it is a page for people");
   if (builder->is_crowded)
-    refuse (parser, "it has too many parts");
+    response_parser_refuse (parser, "it has too many parts");
   if (parser->error)
     return parser->is_wrong ? RESPONSE_MALFORMED : RESPONSE_ERROR;
   /* "[DONE]" alone is believed where something was said. */
   if (!builder->is_over && !(builder->is_done && builder->parts->len > 0))
     return RESPONSE_CUT;
-  settle (parser, ret_answer);
+  response_parser_settle (parser, ret_answer);
   return RESPONSE_WHOLE;
 }
 

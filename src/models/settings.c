@@ -68,7 +68,7 @@ const struct model_setting model_setting_table[] = {
 #define FIELD(settings, row, type) ((type *)(void *)((char *)(settings) + (row)->offset))
 
 static gboolean
-is_text (const struct model_setting *row)
+settings_is_text (const struct model_setting *row)
 {
   return row->kind == SETTING_TEXT || row->kind == SETTING_URL || row->kind == SETTING_PATH ||
          row->kind == SETTING_VARIABLE;
@@ -77,7 +77,7 @@ is_text (const struct model_setting *row)
 /* ---- values ---- */
 
 static gboolean
-wrong (GError **error, const char *what)
+settings_wrong (GError **error, const char *what)
 {
   g_set_error_literal (error, MODEL_ERROR, MODEL_ERROR_INVALID, what);
   return FALSE;
@@ -85,42 +85,45 @@ wrong (GError **error, const char *what)
 
 /* A password in a URL would be shown wherever the URL is. */
 static gboolean
-check_url (const char *value, GError **error)
+settings_check_url (const char *value, GError **error)
 {
   g_autoptr (GUri) uri = g_uri_parse (value, G_URI_FLAGS_NONE, NULL);
   if (!uri || !g_uri_get_host (uri) || g_uri_get_host (uri)[0] == '\0' ||
       (strcmp (g_uri_get_scheme (uri), "http") != 0 && strcmp (g_uri_get_scheme (uri), "https") != 0))
-    return wrong (error, "a URL looks like https://api.example.org/v1");
+    return settings_wrong (error, "a URL looks like https://api.example.org/v1");
   if (g_uri_get_userinfo (uri))
-    return wrong (error, "a URL has neither a user nor a password in it: a key belongs into a file or a "
-                         "variable of the environment");
+    return settings_wrong (error,
+                           "a URL has neither a user nor a password in it: a key belongs into a file or a "
+                           "variable of the environment");
   if (g_uri_get_query (uri) || g_uri_get_fragment (uri))
-    return wrong (error, "nothing may come after the path of the URL");
+    return settings_wrong (error, "nothing may come after the path of the URL");
   return TRUE;
 }
 
 static gboolean
-check_variable (const char *value, GError **error)
+settings_check_variable (const char *value, GError **error)
 {
   gboolean ok = g_ascii_isalpha (value[0]) || value[0] == '_';
   for (const char *rest = value; *rest && ok; rest++)
     ok = g_ascii_isalnum (*rest) || *rest == '_';
-  return ok || wrong (error, "the name of a variable has letters, digits and \"_\": the key itself belongs "
-                             "into it, not here");
+  return ok || settings_wrong (error,
+                               "the name of a variable has letters, digits and \"_\": the key itself belongs "
+                               "into it, not here");
 }
 
 static gboolean
-set_text (struct model_settings *settings, const struct model_setting *row, const char *value, GError **error)
+settings_set_text (struct model_settings *settings, const struct model_setting *row, const char *value,
+                   GError **error)
 {
   if (value[0] == '\0' || strlen (value) > TEXT_MAX || !g_utf8_validate (value, -1, NULL) ||
       strpbrk (value, "\r\n"))
-    return wrong (error, "it must be one line that is neither empty nor very long");
-  if (row->kind == SETTING_URL && !check_url (value, error))
+    return settings_wrong (error, "it must be one line that is neither empty nor very long");
+  if (row->kind == SETTING_URL && !settings_check_url (value, error))
     return FALSE;
-  if (row->kind == SETTING_VARIABLE && !check_variable (value, error))
+  if (row->kind == SETTING_VARIABLE && !settings_check_variable (value, error))
     return FALSE;
   if (row->kind == SETTING_PATH && !g_path_is_absolute (value))
-    return wrong (error, "a path must be absolute");
+    return settings_wrong (error, "a path must be absolute");
   char *copy = g_strdup (value);
   for (gsize length = strlen (copy); row->kind == SETTING_URL && copy[length - 1] == '/'; length--)
     copy[length - 1] = '\0';
@@ -137,16 +140,16 @@ set_dialect (struct model_settings *settings, const char *value, GError **error)
       settings->dialect = (enum dialect)i;
       return TRUE;
     }
-  return wrong (error, "the dialects are chat, responses and messages");
+  return settings_wrong (error, "the dialects are chat, responses and messages");
 }
 
 static gboolean
-set_boolean (struct model_settings *settings, const struct model_setting *row, const char *value,
-             GError **error)
+settings_set_boolean (struct model_settings *settings, const struct model_setting *row, const char *value,
+                      GError **error)
 {
   gboolean yes = strcmp (value, "true") == 0;
   if (!yes && strcmp (value, "false") != 0)
-    return wrong (error, "it is true or false");
+    return settings_wrong (error, "it is true or false");
   *FIELD (settings, row, gboolean) = yes;
   return TRUE;
 }
@@ -158,13 +161,13 @@ set_price (struct model_settings *settings, const struct model_setting *row, con
   char *end;
   double price = g_ascii_strtod (value, &end);
   if (!g_ascii_isdigit (value[0]) || *end != '\0' || !isfinite (price) || price > PRICE_MAX)
-    return wrong (error, "a price is a number such as 2.50, for a million tokens");
+    return settings_wrong (error, "a price is a number such as 2.50, for a million tokens");
   *FIELD (settings, row, double) = price;
   return TRUE;
 }
 
 static enum limit_unit
-unit_of (const struct model_setting *row)
+settings_unit_of (const struct model_setting *row)
 {
   if (row->kind == SETTING_SIZE)
     return UNIT_BYTES;
@@ -172,16 +175,16 @@ unit_of (const struct model_setting *row)
 }
 
 static gboolean
-set_number (struct model_settings *settings, const struct model_setting *row, const char *value,
-            GError **error)
+settings_set_number (struct model_settings *settings, const struct model_setting *row, const char *value,
+                     GError **error)
 {
   guint64 number;
   g_autoptr (GError) problem = NULL;
-  if (!quantity_parse (value, unit_of (row), &number, &problem))
-    return wrong (error, problem->message);
+  if (!quantity_parse (value, settings_unit_of (row), &number, &problem))
+    return settings_wrong (error, problem->message);
   if (number < row->minimum || number > row->maximum) {
-    g_autofree char *least = quantity_format (row->minimum, unit_of (row));
-    g_autofree char *most = quantity_format (row->maximum, unit_of (row));
+    g_autofree char *least = quantity_format (row->minimum, settings_unit_of (row));
+    g_autofree char *most = quantity_format (row->maximum, settings_unit_of (row));
     g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID, "it must be from %s to %s", least, most);
     return FALSE;
   }
@@ -190,18 +193,18 @@ set_number (struct model_settings *settings, const struct model_setting *row, co
 }
 
 static gboolean
-set_value (struct model_settings *settings, const struct model_setting *row, const char *value,
-           GError **error)
+settings_set_value (struct model_settings *settings, const struct model_setting *row, const char *value,
+                    GError **error)
 {
-  if (is_text (row))
-    return set_text (settings, row, value, error);
+  if (settings_is_text (row))
+    return settings_set_text (settings, row, value, error);
   if (row->kind == SETTING_DIALECT)
     return set_dialect (settings, value, error);
   if (row->kind == SETTING_BOOLEAN)
-    return set_boolean (settings, row, value, error);
+    return settings_set_boolean (settings, row, value, error);
   if (row->kind == SETTING_PRICE)
     return set_price (settings, row, value, error);
-  return set_number (settings, row, value, error);
+  return settings_set_number (settings, row, value, error);
 }
 
 /* ---- settings ---- */
@@ -214,7 +217,7 @@ model_settings_new (const char *name)
   settings->input_price = settings->output_price = settings->cached_price = -1;
   for (const struct model_setting *row = model_setting_table; row->key; row++) {
     g_autoptr (GError) problem = NULL;
-    if (row->standard && !set_value (settings, row, row->standard, &problem))
+    if (row->standard && !settings_set_value (settings, row, row->standard, &problem))
       g_error ("the default of %s is wrong: %s", row->key, problem->message);
   }
   return settings;
@@ -226,7 +229,7 @@ model_settings_free (struct model_settings *settings)
   if (!settings)
     return;
   for (const struct model_setting *row = model_setting_table; row->key; row++)
-    if (is_text (row))
+    if (settings_is_text (row))
       g_free (*FIELD (settings, row, char *));
   if (settings->key)
     explicit_bzero (settings->key, strlen (settings->key));
@@ -260,7 +263,7 @@ model_settings_set (struct model_settings *settings, const char *key, const char
     return FALSE;
   }
   g_autoptr (GError) problem = NULL;
-  if (set_value (settings, row, value, &problem))
+  if (settings_set_value (settings, row, value, &problem))
     return TRUE;
   g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID, "the %s of the model %s is wrong: %s", key,
                settings->name, problem->message);
@@ -292,7 +295,7 @@ char *
 model_settings_text (const struct model_settings *settings, const struct model_setting *row)
 {
   struct model_settings *from = (struct model_settings *)(guintptr)settings;
-  if (is_text (row))
+  if (settings_is_text (row))
     return g_strdup (*FIELD (from, row, char *));
   if (row->kind == SETTING_DIALECT)
     return g_strdup (model_dialect_names[settings->dialect]);
@@ -306,7 +309,7 @@ model_settings_text (const struct model_settings *settings, const struct model_s
 }
 
 static json_t *
-value_json (const struct model_settings *settings, const struct model_setting *row)
+settings_value_json (const struct model_settings *settings, const struct model_setting *row)
 {
   struct model_settings *from = (struct model_settings *)(guintptr)settings;
   if (row->kind == SETTING_BOOLEAN)
@@ -324,6 +327,6 @@ model_settings_json (const struct model_settings *settings)
 {
   json_t *all = json_pack ("{s:s}", "name", settings->name);
   for (const struct model_setting *row = model_setting_table; row->key; row++)
-    json_object_set_new (all, row->key, value_json (settings, row));
+    json_object_set_new (all, row->key, settings_value_json (settings, row));
   return all;
 }

@@ -80,7 +80,7 @@ take_field (struct sse *sse, const char *line, gsize length)
 }
 
 static void
-end_line (struct sse *sse)
+sse_end_line (struct sse *sse)
 {
   const char *line = sse->line->str;
   gsize length = sse->line->len;
@@ -116,7 +116,7 @@ sse_take (struct sse *sse, const char *bytes, gsize length)
     }
     if (stop < end) {
       sse->after_cr = *stop == '\r';
-      end_line (sse);
+      sse_end_line (sse);
       stop++;
     }
     bytes = stop;
@@ -128,7 +128,7 @@ gboolean
 sse_end (struct sse *sse)
 {
   if (sse->line->len > 0 && !sse->refused)
-    end_line (sse);
+    sse_end_line (sse);
   if (!sse->refused)
     end_event (sse);
   return !sse->refused;

@@ -129,7 +129,7 @@ object_end (const char *from)
 }
 
 static gboolean
-has_tool (const struct pass *pass, const char *name)
+written_has_tool (const struct pass *pass, const char *name)
 {
   gsize index;
   json_t *tool;
@@ -157,7 +157,7 @@ has_others (const json_t *object)
 }
 
 static json_t *
-arguments_of (json_t *written)
+written_arguments_of (json_t *written)
 {
   if (json_is_string (written))
     return json_repair_arguments (json_string_value (written), json_string_length (written));
@@ -166,13 +166,13 @@ arguments_of (json_t *written)
 
 /* {"name", "arguments"} of what OBJECT calls, or NULL. */
 static json_t *
-call_of (const struct pass *pass, json_t *object)
+written_call_of (const struct pass *pass, json_t *object)
 {
   json_t *function = json_object_get (object, "function"), *named = function ? function : object;
   const char *name = json_member_text (named, "name"), *tool = pass->question->tool;
   json_t *written = json_object_get (named, "arguments");
-  if (written && has_tool (pass, name)) {
-    json_t *arguments = has_others (object) || has_others (named) ? NULL : arguments_of (written);
+  if (written && written_has_tool (pass, name)) {
+    json_t *arguments = has_others (object) || has_others (named) ? NULL : written_arguments_of (written);
     return arguments ? json_pack ("{s:s, s:o}", "name", name, "arguments", arguments) : NULL;
   }
   gboolean is_bare = tool && tool[0] && (pass->mark || !pass->has_prose) && !json_object_get (object, "name");
@@ -209,13 +209,14 @@ read_object (struct pass *pass, const char **ret_end, json_t **ret_call)
     return ITEM_OPEN;
   *ret_end = end;
   g_autoptr (json_t) object = json_repair (pass->at, (gsize)(end - pass->at));
-  *ret_call = json_is_object (object) && !is_quoted (pass, pass->at, end) ? call_of (pass, object) : NULL;
+  *ret_call =
+      json_is_object (object) && !is_quoted (pass, pass->at, end) ? written_call_of (pass, object) : NULL;
   return *ret_call ? ITEM_CALL : ITEM_PROSE;
 }
 
 /* A block of another language is passed over: what it shows is not meant. */
 static enum item
-read_block (struct pass *pass, const char **ret_end)
+written_read_block (struct pass *pass, const char **ret_end)
 {
   static const char *const languages[] = {"", "json", "tool_call", NULL};
   const char *after = pass->at + strlen (FENCE), *line = after + strcspn (after, "\n`");
@@ -231,10 +232,10 @@ read_block (struct pass *pass, const char **ret_end)
 
 /* So is a span of code, which ends where its line does. */
 static enum item
-read_code (struct pass *pass, const char **ret_end)
+written_read_code (struct pass *pass, const char **ret_end)
 {
   if (g_str_has_prefix (pass->at, FENCE))
-    return read_block (pass, ret_end);
+    return written_read_block (pass, ret_end);
   const char *end = pass->at + 1 + strcspn (pass->at + 1, "`\n");
   *ret_end = *end == '`' ? end + 1 : pass->at + 1;
   return *end ? ITEM_PROSE : ITEM_OPEN;
@@ -252,14 +253,14 @@ read_tag (struct pass *pass, const char **ret_end)
 }
 
 static enum item
-read_item (struct pass *pass, const char **ret_end, json_t **ret_call)
+written_read_item (struct pass *pass, const char **ret_end, json_t **ret_call)
 {
   *ret_end = pass->at + 1;
   switch (*pass->at) {
   case '{':
     return read_object (pass, ret_end, ret_call);
   case '`':
-    return may_become (pass->at, FENCE) ? ITEM_OPEN : read_code (pass, ret_end);
+    return may_become (pass->at, FENCE) ? ITEM_OPEN : written_read_code (pass, ret_end);
   case '<':
     return read_tag (pass, ret_end);
   default:
@@ -271,14 +272,14 @@ read_item (struct pass *pass, const char **ret_end, json_t **ret_call)
 /* ---- the pass ---- */
 
 static gboolean
-is_repeated (const struct pass *pass, const json_t *call)
+written_is_repeated (const struct pass *pass, const json_t *call)
 {
   return json_equal (call, json_array_get (pass->calls, json_array_size (pass->calls) - 1));
 }
 
 /* Takes CALL. FALSE: nothing more counts. */
 static gboolean
-take_call (struct pass *pass, json_t *call)
+written_take_call (struct pass *pass, json_t *call)
 {
   g_autoptr (json_t) taken = call;
   gsize count = json_array_size (pass->calls);
@@ -288,7 +289,7 @@ take_call (struct pass *pass, json_t *call)
   } else if (!pass->in_row) {
     json_array_clear (pass->calls);
     return FALSE;
-  } else if (count == CALLS_MAX || is_repeated (pass, call)) {
+  } else if (count == CALLS_MAX || written_is_repeated (pass, call)) {
     pass->is_over = TRUE;
     return FALSE;
   }
@@ -297,11 +298,11 @@ take_call (struct pass *pass, json_t *call)
 }
 
 static gboolean
-take_item (struct pass *pass, enum item item, json_t *call)
+written_take_item (struct pass *pass, enum item item, json_t *call)
 {
   switch (item) {
   case ITEM_CALL: {
-    gboolean goes_on = take_call (pass, call);
+    gboolean goes_on = written_take_call (pass, call);
     pass->mark = NULL;
     return goes_on;
   }
@@ -322,7 +323,7 @@ take_item (struct pass *pass, enum item item, json_t *call)
 }
 
 static gboolean
-skip_blanks (struct pass *pass)
+written_skip_blanks (struct pass *pass)
 {
   const char *from = pass->at;
   while (g_ascii_isspace (*pass->at))
@@ -345,7 +346,7 @@ after_thoughts (const char *text)
 
 /* Finds the calls in TEXT. */
 static void
-look (struct pass *pass, const struct model_question *question, const char *text)
+written_look (struct pass *pass, const struct model_question *question, const char *text)
 {
   const char *from = after_thoughts (text), *end = NULL;
   *pass = (struct pass){
@@ -355,10 +356,10 @@ look (struct pass *pass, const struct model_question *question, const char *text
       .calls = json_array (),
   };
   gboolean goes_on = json_array_size (question->tools) > 0;
-  while (goes_on && skip_blanks (pass)) {
+  while (goes_on && written_skip_blanks (pass)) {
     json_t *call = NULL;
-    enum item item = read_item (pass, &end, &call);
-    goes_on = take_item (pass, item, call);
+    enum item item = written_read_item (pass, &end, &call);
+    goes_on = written_take_item (pass, item, call);
     pass->at = end;
   }
 }
@@ -389,7 +390,7 @@ is_looping (const char *text, gsize length)
 /* Where a tool must be called, blanks without end and one thing again and again are no call: small models end
  * so. */
 static gboolean
-is_lost (const struct model_question *question, const char *text)
+written_is_lost (const struct model_question *question, const char *text)
 {
   gsize length = strlen (text), end = length;
   while (end > 0 && g_ascii_isspace (text[end - 1]))
@@ -402,9 +403,9 @@ gboolean
 written_is_over (const struct model_question *question, const char *text)
 {
   struct pass pass;
-  if (is_lost (question, text))
+  if (written_is_lost (question, text))
     return TRUE;
-  look (&pass, question, text);
+  written_look (&pass, question, text);
   pass_clear (&pass);
   return pass.is_over;
 }
@@ -441,7 +442,7 @@ written_message (const struct model_question *question, const json_t *message)
   g_autoptr (json_t) made = message_calls (message);
   struct pass pass;
   json_t *written = NULL;
-  look (&pass, question, text);
+  written_look (&pass, question, text);
   if (json_array_size (made) == 0 && json_array_size (pass.calls) > 0)
     written = json_pack ("{s:s, s:o}", "role", "assistant", "content", content_of (&pass, message));
   pass_clear (&pass);

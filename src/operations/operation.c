@@ -61,7 +61,8 @@ operation_filters (const json_t *params)
 
 /* Whether what came along, and what can be given back, is what OPERATION's flags say. */
 static gboolean
-check_descriptors (const struct operation *operation, const struct operation_caller *caller, GError **error)
+operation_check_descriptors (const struct operation *operation, const struct operation_caller *caller,
+                             GError **error)
 {
   const char *problem = NULL;
   if (caller->fd >= 0 && !(operation->flags & (OPERATION_DIRECTORY | OPERATION_FILE)))
@@ -93,7 +94,7 @@ operation_run (const struct operation *operation, const struct operation_caller 
                  operation->name, role_name (operation->role), role_name (caller->role));
     return NULL;
   }
-  if (!check_descriptors (operation, caller, error))
+  if (!operation_check_descriptors (operation, caller, error))
     return NULL;
   const char *named = operation_text (&call, "owner");
   return operation_resolve_owner (caller->owner, caller->role, named, &call.owner, error)

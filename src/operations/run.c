@@ -18,7 +18,7 @@
 
 /* Without confinement a run can do what the daemon can. */
 static gboolean
-check_isolation (const struct operation_caller *caller, const json_t *params, GError **error)
+run_check_isolation (const struct operation_caller *caller, const json_t *params, GError **error)
 {
   if (caller->role == ROLE_ADMIN || strcmp (json_member_text (params, "isolation"), "none") != 0)
     return TRUE;
@@ -28,7 +28,7 @@ check_isolation (const struct operation_caller *caller, const json_t *params, GE
 
 /* That the session of PARAMS, where there is one, is of who asks, and lives. */
 static gboolean
-check_session (const struct operation_caller *caller, const json_t *params, GError **error)
+run_check_session (const struct operation_caller *caller, const json_t *params, GError **error)
 {
   const char *session = json_string_value (json_object_get (params, "session"));
   if (!session)
@@ -48,12 +48,12 @@ check_session (const struct operation_caller *caller, const json_t *params, GErr
 AdderRequest *
 run_request_read (const struct operation_caller *caller, const json_t *params, GError **error)
 {
-  if (!check_isolation (caller, params, error) || !operation_has_directory (caller, params, error))
+  if (!run_check_isolation (caller, params, error) || !operation_has_directory (caller, params, error))
     return NULL;
   /* The descriptor is the run's. */
   struct operation_caller asking = *caller;
   asking.fd = -1;
-  if (!check_session (&asking, params, error))
+  if (!run_check_session (&asking, params, error))
     return NULL;
   const struct run_body_source source = {
       .owner = caller->owner, .fds = &caller->fd, .fd_count = caller->fd >= 0 ? 1 : 0};

@@ -191,14 +191,14 @@ read_conversation (struct reading *reading, const json_t *value, G_GNUC_UNUSED G
 }
 
 static gboolean
-read_description (struct reading *reading, const json_t *value, G_GNUC_UNUSED GError **error)
+run_body_read_description (struct reading *reading, const json_t *value, G_GNUC_UNUSED GError **error)
 {
   adder_request_set_description (reading->request, json_string_value (value));
   return TRUE;
 }
 
 static gboolean
-read_session (struct reading *reading, const json_t *value, G_GNUC_UNUSED GError **error)
+run_body_read_session (struct reading *reading, const json_t *value, G_GNUC_UNUSED GError **error)
 {
   const char *session = json_string_value (value);
   gboolean waits = !json_is_false (json_object_get (reading->body, "wait"));
@@ -239,7 +239,7 @@ read_variables (struct reading *reading, const json_t *value, G_GNUC_UNUSED GErr
 
 /* One that is null was not asked for. */
 static gboolean
-read_limits (struct reading *reading, const json_t *value, GError **error)
+run_body_read_limits (struct reading *reading, const json_t *value, GError **error)
 {
   const char *name;
   json_t *item;
@@ -290,7 +290,7 @@ keep_content (const char *text, const char *encoded, GError **error)
 }
 
 static gboolean
-read_file (struct reading *reading, const json_t *file, GError **error)
+run_body_read_file (struct reading *reading, const json_t *file, GError **error)
 {
   const char *name = json_string_value (json_object_get (file, "name"));
   const char *text = json_string_value (json_object_get (file, "text"));
@@ -310,13 +310,13 @@ read_file (struct reading *reading, const json_t *file, GError **error)
 }
 
 static gboolean
-read_files (struct reading *reading, const json_t *value, GError **error)
+run_body_read_files (struct reading *reading, const json_t *value, GError **error)
 {
   gsize i;
   json_t *item;
   json_array_foreach (value, i, item)
   {
-    if (!read_file (reading, item, error))
+    if (!run_body_read_file (reading, item, error))
       return FALSE;
   }
   return TRUE;
@@ -358,20 +358,20 @@ static const struct {
   gboolean (*read) (struct reading *reading, const json_t *value, GError **error);
 } readers[] = {
     {"conversation", read_conversation},
-    {"description", read_description},
-    {"session", read_session},
+    {"description", run_body_read_description},
+    {"session", run_body_read_session},
     {"values", read_values},
     {"analysis", read_analysis},
     {"variables", read_variables},
-    {"limits", read_limits},
-    {"files", read_files},
+    {"limits", run_body_read_limits},
+    {"files", run_body_read_files},
     {"stdin", read_stdin},
     {"workdir", read_workdir},
     {"save", read_save},
 };
 
 static gboolean
-read_all (struct reading *reading, GError **error)
+run_body_read_all (struct reading *reading, GError **error)
 {
   const struct run_body_source *source = reading->source;
   field_fill (run_local_fields, reading->body, reading->request);
@@ -393,5 +393,5 @@ run_body_read (const json_t *body, const struct run_body_source *source, GError 
   gsize length = source->code ? source->code_length : strlen (code);
   g_autoptr (AdderRequest) request = adder_request_new (code, (gssize)length);
   struct reading reading = {request, body, source, 0};
-  return read_all (&reading, error) ? g_steal_pointer (&request) : NULL;
+  return run_body_read_all (&reading, error) ? g_steal_pointer (&request) : NULL;
 }

@@ -130,7 +130,7 @@ approvals_find (struct approvals *approvals, const char *owner, const char *id)
 }
 
 static gboolean
-is_of (const struct approval *approval, const struct approval_subject *subject)
+approval_is_of (const struct approval *approval, const struct approval_subject *subject)
 {
   return strcmp (approval->owner, subject->owner ? subject->owner : "") == 0 &&
          g_strcmp0 (approval->conversation, subject->conversation) == 0;
@@ -150,7 +150,7 @@ find_same (struct approvals *approvals, const struct approval_subject *subject)
 {
   for (GList *at = approvals->all.head; at; at = at->next) {
     struct approval *approval = at->data;
-    if (is_of (approval, subject) && is_for (approval, subject) &&
+    if (approval_is_of (approval, subject) && is_for (approval, subject) &&
         (subject->conversation || approval->state != APPROVAL_DENIED))
       return approval;
   }
@@ -215,7 +215,7 @@ too_many (GError **error, const char *what, guint64 most, const char *key)
 /* Whether there is room for one more with BYTES; makes it by forgetting what was denied first. */
 REQUIRES (approvals)
 static gboolean
-make_room (struct approvals *approvals, const char *owner, gsize bytes, GError **error)
+approval_make_room (struct approvals *approvals, const char *owner, gsize bytes, GError **error)
 {
   guint64 waiting = 0, waiting_owner = 0, held = bytes, denied = 0;
   for (GList *at = approvals->all.head; at; at = at->next) {
@@ -249,10 +249,10 @@ make_room (struct approvals *approvals, const char *owner, gsize bytes, GError *
 
 REQUIRES (approvals)
 static struct approval *
-ask (struct approvals *approvals, const struct approval_subject *subject, GError **error)
+approval_ask (struct approvals *approvals, const struct approval_subject *subject, GError **error)
 {
   gsize bytes = json_dumpb (subject->shown, NULL, 0, JSON_COMPACT);
-  if (!make_room (approvals, subject->owner, bytes, error))
+  if (!approval_make_room (approvals, subject->owner, bytes, error))
     return NULL;
   struct approval *approval = g_new0 (struct approval, 1);
   if (subject->review_id)
@@ -275,7 +275,7 @@ ask (struct approvals *approvals, const struct approval_subject *subject, GError
 }
 
 static gboolean
-refuse (const struct approval *approval, GError **error)
+approval_refuse (const struct approval *approval, GError **error)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "it was denied%s%s (approval %s)",
                approval->reason ? ": " : "", approval->reason ? approval->reason : "", approval->id);
@@ -289,10 +289,10 @@ find_for (struct approvals *approvals, const struct approval_subject *subject, c
           const char **ret_note)
 {
   struct approval *approval = given ? approvals_find (approvals, subject->owner, given) : NULL;
-  if (approval && is_of (approval, subject) && is_for (approval, subject))
+  if (approval && approval_is_of (approval, subject) && is_for (approval, subject))
     return approval;
   if (given)
-    *ret_note = approval && is_of (approval, subject)
+    *ret_note = approval && approval_is_of (approval, subject)
                     ? "the approval that was given is for something else: code, arguments, files, limits or "
                       "place are not the same"
                     : "the approval that was given is not known here: it was used or has expired";
@@ -301,13 +301,13 @@ find_for (struct approvals *approvals, const struct approval_subject *subject, c
 
 REQUIRES (approvals)
 static gboolean
-decide (struct approvals *approvals, const struct approval_subject *subject, const char *given,
-        struct approval_answer *answer, GError **error)
+approval_decide (struct approvals *approvals, const struct approval_subject *subject, const char *given,
+                 struct approval_answer *answer, GError **error)
 {
   approvals_purge (approvals);
   struct approval *approval = find_for (approvals, subject, given, &answer->note);
   if (approval && approval->state == APPROVAL_DENIED)
-    return refuse (approval, error);
+    return approval_refuse (approval, error);
   answer->granted = has_grant (approvals, subject) || (approval && approval->state == APPROVAL_APPROVED);
   if (answer->granted) {
     answer->id = approval ? g_strdup (approval->id) : NULL;
@@ -318,7 +318,7 @@ decide (struct approvals *approvals, const struct approval_subject *subject, con
     return TRUE;
   }
   if (!approval)
-    approval = ask (approvals, subject, error);
+    approval = approval_ask (approvals, subject, error);
   answer->id = approval ? g_strdup (approval->id) : NULL;
   return approval != NULL;
 }
@@ -329,7 +329,7 @@ approvals_decide (struct approvals *approvals, const struct approval_subject *su
 {
   struct approval_answer answer = {0};
   g_mutex_lock (&approvals->lock);
-  gboolean ok = decide (approvals, subject, given, &answer, error);
+  gboolean ok = approval_decide (approvals, subject, given, &answer, error);
   g_mutex_unlock (&approvals->lock);
   if (ok)
     *ret_answer = answer;

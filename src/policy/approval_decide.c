@@ -21,7 +21,7 @@ static const char *const state_names[] = {
 /* ---- showing ---- */
 
 static json_t *
-show (const struct approval *approval)
+approval_decide_show (const struct approval *approval)
 {
   g_autofree char *asked = text_time (approval->asked_us);
   gint64 left_us = MAX (approval->expires_us - g_get_monotonic_time (), 0);
@@ -34,9 +34,9 @@ show (const struct approval *approval)
 }
 
 static json_t *
-show_whole (const struct approval *approval)
+approval_decide_show_whole (const struct approval *approval)
 {
-  json_t *whole = show (approval);
+  json_t *whole = approval_decide_show (approval);
   json_object_update_missing (whole, approval->shown);
   return whole;
 }
@@ -47,7 +47,7 @@ show_short (const struct approval *approval)
 {
   static const char *const taken[] = {"description", "profile", "environment", "session",
                                       "workdir",     "name",    "first_line",  "lines"};
-  json_t *item = show (approval);
+  json_t *item = approval_decide_show (approval);
   for (gsize i = 0; i < G_N_ELEMENTS (taken); i++) {
     json_t *value = json_object_get (approval->shown, taken[i]);
     json_object_set_new (item, taken[i], value ? json_incref (value) : json_null ());
@@ -74,7 +74,7 @@ approvals_list (struct approvals *approvals, const char *owner)
 
 REQUIRES (approvals)
 static struct approval *
-find (struct approvals *approvals, const char *owner, const char *id, GError **error)
+approval_decide_find (struct approvals *approvals, const char *owner, const char *id, GError **error)
 {
   approvals_purge (approvals);
   struct approval *approval = approvals_find (approvals, owner, id);
@@ -90,8 +90,8 @@ json_t *
 approvals_show (struct approvals *approvals, const char *owner, const char *id, GError **error)
 {
   g_mutex_lock (&approvals->lock);
-  struct approval *approval = find (approvals, owner, id, error);
-  json_t *whole = approval ? show_whole (approval) : NULL;
+  struct approval *approval = approval_decide_find (approvals, owner, id, error);
+  json_t *whole = approval ? approval_decide_show_whole (approval) : NULL;
   g_mutex_unlock (&approvals->lock);
   return whole;
 }
@@ -103,7 +103,7 @@ REQUIRES (approvals)
 static struct approval *
 find_to_decide (struct approvals *approvals, const struct approver *by, const char *id, GError **error)
 {
-  struct approval *approval = find (approvals, by->owner, id, error);
+  struct approval *approval = approval_decide_find (approvals, by->owner, id, error);
   if (!approval)
     return NULL;
   if (by->conversation) {
@@ -120,8 +120,8 @@ find_to_decide (struct approvals *approvals, const struct approver *by, const ch
 
 REQUIRES (approvals)
 static void
-set_state (struct approvals *approvals, struct approval *approval, enum approval_state state,
-           const char *reason)
+approval_decide_set_state (struct approvals *approvals, struct approval *approval, enum approval_state state,
+                           const char *reason)
 {
   approval->state = state;
   g_free (approval->reason);
@@ -135,7 +135,8 @@ set_state (struct approvals *approvals, struct approval *approval, enum approval
 /* Has the changes made or dropped. The lock is released meanwhile. */
 REQUIRES (approvals)
 static gboolean
-carry_out (struct approvals *approvals, struct approval *approval, gboolean yes, GError **error)
+approval_decide_carry_out (struct approvals *approvals, struct approval *approval, gboolean yes,
+                           GError **error)
 {
   if (approval->kind != APPROVAL_OF_CHANGES || !approvals->carry_out)
     return TRUE;
@@ -156,10 +157,11 @@ carry_out (struct approvals *approvals, struct approval *approval, gboolean yes,
 /* As it is now; one that has had its way is gone afterwards. */
 REQUIRES (approvals)
 static json_t *
-settle (struct approvals *approvals, struct approval *approval, enum approval_state state, const char *reason)
+approval_decide_settle (struct approvals *approvals, struct approval *approval, enum approval_state state,
+                        const char *reason)
 {
-  set_state (approvals, approval, state, reason);
-  json_t *whole = show_whole (approval);
+  approval_decide_set_state (approvals, approval, state, reason);
+  json_t *whole = approval_decide_show_whole (approval);
   if (approval->kind == APPROVAL_OF_CHANGES)
     approvals_remove (approvals, approval);
   return whole;
@@ -167,8 +169,8 @@ settle (struct approvals *approvals, struct approval *approval, enum approval_st
 
 REQUIRES (approvals)
 static json_t *
-approve (struct approvals *approvals, const struct approver *by, const char *id, gboolean always,
-         GError **error)
+approval_decide_approve (struct approvals *approvals, const struct approver *by, const char *id,
+                         gboolean always, GError **error)
 {
   struct approval *approval = find_to_decide (approvals, by, id, error);
   if (!approval)
@@ -178,13 +180,13 @@ approve (struct approvals *approvals, const struct approver *by, const char *id,
                  "approval %s has no conversation, and without one there is no \"always\"", id);
     return NULL;
   }
-  if (!carry_out (approvals, approval, TRUE, error))
+  if (!approval_decide_carry_out (approvals, approval, TRUE, error))
     return NULL;
   if (always) {
     log_info ("approval %s of %s holds for all of its conversation", approval->id, approval->owner);
     approvals_grant (approvals, approval);
   }
-  return settle (approvals, approval, APPROVAL_APPROVED, NULL);
+  return approval_decide_settle (approvals, approval, APPROVAL_APPROVED, NULL);
 }
 
 json_t *
@@ -192,7 +194,7 @@ approvals_approve (struct approvals *approvals, const struct approver *by, const
                    GError **error)
 {
   g_mutex_lock (&approvals->lock);
-  json_t *whole = approve (approvals, by, id, always, error);
+  json_t *whole = approval_decide_approve (approvals, by, id, always, error);
   g_mutex_unlock (&approvals->lock);
   return whole;
 }
@@ -203,8 +205,8 @@ approvals_deny (struct approvals *approvals, const struct approver *by, const ch
 {
   g_mutex_lock (&approvals->lock);
   struct approval *approval = find_to_decide (approvals, by, id, error);
-  json_t *whole = approval && carry_out (approvals, approval, FALSE, error)
-                      ? settle (approvals, approval, APPROVAL_DENIED, reason)
+  json_t *whole = approval && approval_decide_carry_out (approvals, approval, FALSE, error)
+                      ? approval_decide_settle (approvals, approval, APPROVAL_DENIED, reason)
                       : NULL;
   g_mutex_unlock (&approvals->lock);
   return whole;
@@ -218,10 +220,12 @@ wait_until_decided (struct approvals *approvals, const char *owner, const char *
 {
   for (;;) {
     g_mutex_lock (&approvals->lock);
-    struct approval *approval = find (approvals, owner, id, error);
+    struct approval *approval = approval_decide_find (approvals, owner, id, error);
     gint64 until_us = approval ? MIN (deadline_us, approval->expires_us) : 0;
     gboolean over = g_get_monotonic_time () >= deadline_us;
-    json_t *whole = approval && (over || approval->state != APPROVAL_PENDING) ? show_whole (approval) : NULL;
+    json_t *whole = approval && (over || approval->state != APPROVAL_PENDING)
+                        ? approval_decide_show_whole (approval)
+                        : NULL;
     g_mutex_unlock (&approvals->lock);
     if (whole || !approval)
       return whole;

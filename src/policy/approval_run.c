@@ -196,7 +196,7 @@ bind_files (struct run_request *request, struct approval_digest *digest, json_t 
 /* ---- the rest ---- */
 
 static int
-by_text (const void *left, const void *right)
+approval_run_by_text (const void *left, const void *right)
 {
   return strcmp (*(const char *const *)left, *(const char *const *)right);
 }
@@ -207,7 +207,7 @@ bind_variables (const struct run_request *request, struct approval_digest *diges
   guint count;
   g_autofree char **names = (char **)g_hash_table_get_keys_as_array (request->variables, &count);
   json_t *object = json_object ();
-  qsort (names, count, sizeof *names, by_text);
+  qsort (names, count, sizeof *names, approval_run_by_text);
   approval_digest_add_number (digest, "variables", count);
   for (guint i = 0; i < count; i++) {
     const char *value = g_hash_table_lookup (request->variables, names[i]);
@@ -219,7 +219,7 @@ bind_variables (const struct run_request *request, struct approval_digest *diges
 
 /* Variables of the code itself. */
 static void
-bind_values (const struct run_request *request, struct approval_digest *digest, json_t *shown)
+approval_run_bind_values (const struct run_request *request, struct approval_digest *digest, json_t *shown)
 {
   g_autofree char *text =
       request->values ? json_dumps (request->values, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
@@ -311,7 +311,7 @@ bind_rules (const struct run_request *settled, struct approval_digest *place)
 
 /* Where it runs: what "always" is for, and part of what any yes is for. SETTLED says it for a cell. */
 static char *
-place_of (const struct run_request *settled, json_t *shown)
+approval_run_place_of (const struct run_request *settled, json_t *shown)
 {
   struct approval_digest *place = approval_digest_new ();
   approval_digest_add (place, "profile", settled->profile, -1);
@@ -346,7 +346,7 @@ approval_run_make (struct run_request *request, const struct run_request *settle
   struct approval_run run = {.shown = json_object ()};
   struct approval_digest *digest = approval_digest_new ();
   json_object_set_new (run.shown, "description", json_text_or_null (request->description));
-  run.place = place_of (settled ? settled : request, run.shown);
+  run.place = approval_run_place_of (settled ? settled : request, run.shown);
   approval_digest_add (digest, "code", request->code, (gssize)request->code_length);
   approval_digest_add (digest, "name", request->name, -1);
   approval_digest_add (digest, "place", run.place, -1);
@@ -357,7 +357,7 @@ approval_run_make (struct run_request *request, const struct run_request *settle
   /* A cell has those of its session. */
   bind_arguments (settled ? settled : request, digest, run.shown);
   bind_variables (settled ? settled : request, digest, run.shown);
-  bind_values (request, digest, run.shown);
+  approval_run_bind_values (request, digest, run.shown);
   bind_analysis (request, digest, run.shown);
   bind_limits (request, digest, run.shown);
   gboolean ok = bind_files (request, digest, run.shown, error);

@@ -113,7 +113,7 @@ static const char *const node_names[] = {
 
 /* Whether WORD, which may be a pattern, is the name of some syntax. */
 static gboolean
-check_node (const char *word, GError **error)
+guard_rules_check_node (const char *word, GError **error)
 {
   struct text_guess guess = TEXT_GUESS_NONE;
   for (gsize i = 0; i < G_N_ELEMENTS (node_names); i++) {
@@ -131,7 +131,7 @@ check_node (const char *word, GError **error)
 /* An identifier, perhaps with dots, or a pattern of such; "!" before what a pattern does not mean.
  * "alias=name" for modules. */
 static gboolean
-check_word (const char *word, GError **error)
+guard_rules_check_word (const char *word, GError **error)
 {
   gboolean good = TRUE;
   const char *at = word[0] == '!' ? word + 1 : word;
@@ -155,7 +155,7 @@ static const char *const refusals[] = {"refused", "allowed", NULL};
 
 #define LIST(name, what)                                                                                     \
   {                                                                                                          \
-#name, PROFILE_LIST, PROFILE_AT(guard.name), .check = check_word, .text = (what)                         \
+#name, PROFILE_LIST, PROFILE_AT(guard.name), .check = guard_rules_check_word, .text = (what)             \
   }
 #define COUNT(name, most, what)                                                                              \
   {                                                                                                          \
@@ -167,7 +167,7 @@ const struct profile_key profile_guard_keys[] = {
      .text =
          "Whether code is statements or one expression, whose value is its text: `javascript` is one that "
          "QuickJS evaluates, for which of this group `builtins` counts alone."},
-    {"refused_nodes", PROFILE_LIST, PROFILE_AT (guard.refused_nodes), .check = check_node,
+    {"refused_nodes", PROFILE_LIST, PROFILE_AT (guard.refused_nodes), .check = guard_rules_check_node,
      .values = "classes of Python's module ast", .text = "Syntax that is refused."},
     LIST (refused_names, "Names that code may neither read nor bind."),
     LIST (refused_attributes, "Attributes that are refused; with a dot, paths such as `pd.read_*`."),

@@ -89,7 +89,7 @@ loops_unref (struct loops *loops)
 
 REQUIRES (loops)
 static void
-drop (struct loops *loops, GList *link)
+loops_drop (struct loops *loops, GList *link)
 {
   conversation_free (link->data);
   g_queue_delete_link (&loops->all, link);
@@ -97,17 +97,17 @@ drop (struct loops *loops, GList *link)
 
 REQUIRES (loops)
 static void
-purge (struct loops *loops)
+loops_purge (struct loops *loops)
 {
   gint64 now = g_get_monotonic_time ();
   /* All have the same time to live, so the one used longest ago is the first to go. */
   while (loops->all.head && ((struct conversation *)loops->all.head->data)->expires_us <= now)
-    drop (loops, loops->all.head);
+    loops_drop (loops, loops->all.head);
 }
 
 REQUIRES (loops)
 static GList *
-find (struct loops *loops, const char *owner, const char *name)
+loops_find (struct loops *loops, const char *owner, const char *name)
 {
   for (GList *at = loops->all.tail; at; at = at->prev) {
     const struct conversation *conversation = at->data;
@@ -120,7 +120,7 @@ find (struct loops *loops, const char *owner, const char *name)
 /* Room for one more of OWNER: who has too many loses one of their own. */
 REQUIRES (loops)
 static void
-make_room (struct loops *loops, const char *owner)
+loops_make_room (struct loops *loops, const char *owner)
 {
   guint64 own = 0;
   GList *first = NULL;
@@ -130,20 +130,20 @@ make_room (struct loops *loops, const char *owner)
       first = at;
     }
   if (first && own >= loops->max_owner)
-    drop (loops, first);
+    loops_drop (loops, first);
   else if (loops->all.length >= loops->max)
-    drop (loops, loops->all.head);
+    loops_drop (loops, loops->all.head);
 }
 
 REQUIRES (loops)
 static struct conversation *
 use (struct loops *loops, const char *owner, const char *name)
 {
-  GList *link = find (loops, owner, name);
+  GList *link = loops_find (loops, owner, name);
   if (link)
     g_queue_unlink (&loops->all, link);
   else {
-    make_room (loops, owner);
+    loops_make_room (loops, owner);
     struct conversation *made = g_new0 (struct conversation, 1);
     made->owner = g_strdup (owner);
     made->name = g_strdup (name);
@@ -182,7 +182,7 @@ loops_error_key (const char *type, const char *message)
 }
 
 static guint32
-key_of (const struct request_end *end)
+loops_key_of (const struct request_end *end)
 {
   const char *type = json_string_value (json_object_get (end->error, "type"));
   const char *message = json_string_value (json_object_get (end->error, "message"));
@@ -212,8 +212,8 @@ loops_attempts (struct loops *loops, const char *owner, const char *conversation
   if (loops->failures == 0)
     return NULL;
   g_mutex_lock (&loops->lock);
-  purge (loops);
-  GList *link = find (loops, owner ? owner : "", conversation);
+  loops_purge (loops);
+  GList *link = loops_find (loops, owner ? owner : "", conversation);
   json_t *failed = link ? failed_in (link->data, setting) : json_array ();
   g_mutex_unlock (&loops->lock);
   return json_pack ("{s:I, s:o}", "most", (json_int_t)loops->failures, "failed", failed);
@@ -255,7 +255,7 @@ add_failure (struct loops *loops, const char *owner, const char *name, guint64 s
   struct attempt *attempt = g_new0 (struct attempt, 1);
   attempt->said = json_incref ((json_t *)(guintptr)end->attempt);
   attempt->setting = setting;
-  attempt->error = key_of (end);
+  attempt->error = loops_key_of (end);
   g_queue_push_tail (&conversation->failed, attempt);
   if (conversation->failed.length > ATTEMPTS_MAX)
     attempt_free (g_queue_pop_head (&conversation->failed));
@@ -267,10 +267,10 @@ loops_ended (struct loops *loops, const char *owner, const char *conversation, g
 {
   owner = owner ? owner : "";
   g_mutex_lock (&loops->lock);
-  purge (loops);
-  GList *link = has_succeeded (end) ? find (loops, owner, conversation) : NULL;
+  loops_purge (loops);
+  GList *link = has_succeeded (end) ? loops_find (loops, owner, conversation) : NULL;
   if (link)
-    drop (loops, link);
+    loops_drop (loops, link);
   else if (end->attempt && has_failed (end))
     add_failure (loops, owner, conversation, setting, end);
   g_mutex_unlock (&loops->lock);

@@ -110,7 +110,7 @@ profile_to_json (const struct profile *profile)
 }
 
 static int
-by_name (const void *left, const void *right)
+profile_by_name (const void *left, const void *right)
 {
   return strcmp (*(const char *const *)left, *(const char *const *)right);
 }
@@ -132,6 +132,6 @@ profile_names (void)
   }
   guint count;
   g_autofree char **keys = (char **)g_hash_table_get_keys_as_array (names, &count);
-  qsort (keys, count, sizeof *keys, by_name);
+  qsort (keys, count, sizeof *keys, profile_by_name);
   return g_strdupv (keys);
 }

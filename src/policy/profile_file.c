@@ -61,11 +61,11 @@ struct reading {
   gboolean skips;                    /* what follows stands in a group that is not known */
 };
 
-static void complain (struct reading *reading, guint line, const char *key, const char *format, ...)
-    G_GNUC_PRINTF (4, 5);
+static void profile_file_complain (struct reading *reading, guint line, const char *key, const char *format,
+                                   ...) G_GNUC_PRINTF (4, 5);
 
 static void
-complain (struct reading *reading, guint line, const char *key, const char *format, ...)
+profile_file_complain (struct reading *reading, guint line, const char *key, const char *format, ...)
 {
   if (reading->problems->len >= PROFILE_PROBLEMS)
     return;
@@ -110,7 +110,7 @@ begin_group (struct reading *reading, char *line)
   reading->group = NULL;
   reading->skips = TRUE;
   if (line[length - 1] != ']') {
-    complain (reading, reading->line, NULL, "the name of the group does not end with \"]\"");
+    profile_file_complain (reading, reading->line, NULL, "the name of the group does not end with \"]\"");
     return;
   }
   line[length - 1] = '\0';
@@ -126,48 +126,51 @@ begin_group (struct reading *reading, char *line)
     g_string_append_printf (known, "%s[%s]", known->len > 0 ? ", " : "", group->name);
   }
   if (guess.best)
-    complain (reading, reading->line, NULL, "there is no group [%s]; did you mean [%s]?", name, guess.best);
+    profile_file_complain (reading, reading->line, NULL, "there is no group [%s]; did you mean [%s]?", name,
+                           guess.best);
   else
-    complain (reading, reading->line, NULL, "there is no group [%s]; there are %s", name, known->str);
+    profile_file_complain (reading, reading->line, NULL, "there is no group [%s]; there are %s", name,
+                           known->str);
 }
 
 static void
-take_key (struct reading *reading, char *line)
+profile_file_take_key (struct reading *reading, char *line)
 {
   char *equals = strchr (line, '=');
   if (reading->skips)
     return;
   if (!equals || equals == line) {
-    complain (reading, reading->line, NULL, "the line is neither \"[group]\", \"key = value\" nor a comment");
+    profile_file_complain (reading, reading->line, NULL,
+                           "the line is neither \"[group]\", \"key = value\" nor a comment");
     return;
   }
   *equals = '\0';
   const char *key = g_strchomp (line), *value = g_strchug (equals + 1);
   if (!reading->group) {
-    complain (reading, reading->line, NULL, "the key %s stands before any [group]", key);
+    profile_file_complain (reading, reading->line, NULL, "the key %s stands before any [group]", key);
     return;
   }
   guint before = note_line (reading, reading->group->name, key);
   g_autoptr (GError) problem = NULL;
   if (before > 0)
-    complain (reading, reading->line, key, "it is set twice; line %u has it as well", before);
+    profile_file_complain (reading, reading->line, key, "it is set twice; line %u has it as well", before);
   else if (!profile_group_set (reading->group, reading->profile, key, value, &problem))
-    complain (reading, reading->line, key, "%s", problem->message);
+    profile_file_complain (reading, reading->line, key, "%s", problem->message);
 }
 
 static void
-take_line (struct reading *reading, char *line)
+profile_file_take_line (struct reading *reading, char *line)
 {
   g_strstrip (line);
   for (const char *at = line; *at; at++)
     if (g_ascii_iscntrl (*at) && *at != '\t') {
-      complain (reading, reading->line, NULL, "the line has a control character");
+      profile_file_complain (reading, reading->line, NULL, "the line has a control character");
       return;
     }
   if (line[0] == '[')
     begin_group (reading, line);
   else if (line[0] != '\0' && line[0] != '#')
-    take_key (reading, line);
+    profile_file_take_key (reading, line);
 }
 
 static gboolean
@@ -193,13 +196,14 @@ check_whole (struct reading *reading)
       continue;
     guint line = key ? line_of (reading, group->name, key) : 0;
     reading->group = group;
-    complain (reading, line > 0 ? line : line_of (reading, group->name, NULL), key, "%s", problem->message);
+    profile_file_complain (reading, line > 0 ? line : line_of (reading, group->name, NULL), key, "%s",
+                           problem->message);
   }
 }
 
 /* Bytes that are no text, or too many lines of it. */
 static gboolean
-is_fit (struct reading *reading, const char *text, gsize length)
+profile_file_is_fit (struct reading *reading, const char *text, gsize length)
 {
   const char *end;
   guint lines = 1;
@@ -207,9 +211,9 @@ is_fit (struct reading *reading, const char *text, gsize length)
   for (const char *at = text; at < end; at++)
     lines += *at == '\n';
   if (!text_only)
-    complain (reading, lines, NULL, "the line is not UTF-8 text");
+    profile_file_complain (reading, lines, NULL, "the line is not UTF-8 text");
   else if (lines > PROFILE_LINES_MAX)
-    complain (reading, 0, NULL, "it has more than %d lines", PROFILE_LINES_MAX);
+    profile_file_complain (reading, 0, NULL, "it has more than %d lines", PROFILE_LINES_MAX);
   return reading->problems->len == 0;
 }
 
@@ -223,11 +227,11 @@ profile_read_text (const char *name, const char *text, gsize length, GPtrArray *
   };
   reading.profile->name = g_strdup (name);
   profile_groups_init (reading.profile);
-  if (is_fit (&reading, text, length)) {
+  if (profile_file_is_fit (&reading, text, length)) {
     g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
     for (guint i = 0; lines[i]; i++) {
       reading.line = i + 1;
-      take_line (&reading, lines[i]);
+      profile_file_take_line (&reading, lines[i]);
     }
     check_whole (&reading);
   }

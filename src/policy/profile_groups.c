@@ -77,7 +77,7 @@ static const struct profile_key main_keys[] = {
 
 /* Sets the limit KEY in LIMITS. */
 static gboolean
-set_limit (struct limits *limits, const char *key, const char *value, GError **error)
+profile_groups_set_limit (struct limits *limits, const char *key, const char *value, GError **error)
 {
   int index = limit_find (key);
   if (index < 0) {
@@ -107,13 +107,13 @@ set_limit (struct limits *limits, const char *key, const char *value, GError **e
 static gboolean
 set_default (struct profile *profile, const char *key, const char *value, GError **error)
 {
-  return set_limit (&profile->limits, key, value, error);
+  return profile_groups_set_limit (&profile->limits, key, value, error);
 }
 
 static gboolean
 set_maximum (struct profile *profile, const char *key, const char *value, GError **error)
 {
-  return set_limit (&profile->maxima, key, value, error);
+  return profile_groups_set_limit (&profile->maxima, key, value, error);
 }
 
 static json_t *

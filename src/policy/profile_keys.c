@@ -11,10 +11,10 @@
 
 #define FIELD(profile, key, type) ((type *)(void *)((char *)(guintptr)(profile) + (key)->offset))
 
-static gboolean invalid (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static gboolean profile_keys_invalid (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 static gboolean
-invalid (GError **error, const char *format, ...)
+profile_keys_invalid (GError **error, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
@@ -27,10 +27,11 @@ invalid (GError **error, const char *format, ...)
 /* ---- setting ---- */
 
 static gboolean
-set_text (const struct profile_key *key, struct profile *profile, const char *value, GError **error)
+profile_keys_set_text (const struct profile_key *key, struct profile *profile, const char *value,
+                       GError **error)
 {
   if (value[0] == '\0')
-    return invalid (error, "the value is empty");
+    return profile_keys_invalid (error, "the value is empty");
   if (key->check && !key->check (value, error))
     return FALSE;
   char **field = FIELD (profile, key, char *);
@@ -48,42 +49,45 @@ set_choice (const struct profile_key *key, struct profile *profile, const char *
       return TRUE;
     }
   g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)key->choices);
-  return invalid (error, "\"%s\" is none of: %s", value, known);
+  return profile_keys_invalid (error, "\"%s\" is none of: %s", value, known);
 }
 
 static gboolean
-set_boolean (const struct profile_key *key, struct profile *profile, const char *value, GError **error)
+profile_keys_set_boolean (const struct profile_key *key, struct profile *profile, const char *value,
+                          GError **error)
 {
   gboolean yes = strcmp (value, "true") == 0;
   if (!yes && strcmp (value, "false") != 0)
-    return invalid (error, "\"%s\" is neither true nor false", value);
+    return profile_keys_invalid (error, "\"%s\" is neither true nor false", value);
   *FIELD (profile, key, gboolean) = yes;
   return TRUE;
 }
 
 static enum limit_unit
-unit_of (const struct profile_key *key)
+profile_keys_unit_of (const struct profile_key *key)
 {
   return key->type == PROFILE_DURATION ? UNIT_MS : UNIT_COUNT;
 }
 
 static gboolean
-set_number (const struct profile_key *key, struct profile *profile, const char *value, GError **error)
+profile_keys_set_number (const struct profile_key *key, struct profile *profile, const char *value,
+                         GError **error)
 {
   guint64 number;
-  if (!quantity_parse (value, unit_of (key), &number, error))
+  if (!quantity_parse (value, profile_keys_unit_of (key), &number, error))
     return FALSE;
   if (number < key->minimum || number > key->maximum) {
-    g_autofree char *least = quantity_format (key->minimum, unit_of (key));
-    g_autofree char *most = quantity_format (key->maximum, unit_of (key));
-    return invalid (error, "%s is not between %s and %s", value, least, most);
+    g_autofree char *least = quantity_format (key->minimum, profile_keys_unit_of (key));
+    g_autofree char *most = quantity_format (key->maximum, profile_keys_unit_of (key));
+    return profile_keys_invalid (error, "%s is not between %s and %s", value, least, most);
   }
   *FIELD (profile, key, guint64) = number;
   return TRUE;
 }
 
 static gboolean
-set_list (const struct profile_key *key, struct profile *profile, const char *value, GError **error)
+profile_keys_set_list (const struct profile_key *key, struct profile *profile, const char *value,
+                       GError **error)
 {
   g_auto (GStrv) words = profile_list_parse (value, error);
   if (!words)
@@ -102,18 +106,18 @@ set_by_type (const struct profile_key *key, struct profile *profile, const char 
 {
   switch (key->type) {
   case PROFILE_TEXT:
-    return set_text (key, profile, value, error);
+    return profile_keys_set_text (key, profile, value, error);
   case PROFILE_CHOICE:
     return set_choice (key, profile, value, error);
   case PROFILE_BOOLEAN:
-    return set_boolean (key, profile, value, error);
+    return profile_keys_set_boolean (key, profile, value, error);
   case PROFILE_LIST:
-    return set_list (key, profile, value, error);
+    return profile_keys_set_list (key, profile, value, error);
   case PROFILE_COUNT:
   case PROFILE_DURATION:
     break;
   }
-  return set_number (key, profile, value, error);
+  return profile_keys_set_number (key, profile, value, error);
 }
 
 static gboolean
@@ -125,8 +129,8 @@ no_such_key (const struct profile_group *group, const char *name, GError **error
     text_consider (&guess, name, key->name);
     g_string_append_printf (known, "%s%s", known->len > 0 ? ", " : "", key->name);
   }
-  return guess.best ? invalid (error, "there is no such key; did you mean %s?", guess.best)
-                    : invalid (error, "there is no such key; there are %s", known->str);
+  return guess.best ? profile_keys_invalid (error, "there is no such key; did you mean %s?", guess.best)
+                    : profile_keys_invalid (error, "there is no such key; there are %s", known->str);
 }
 
 gboolean
@@ -153,7 +157,7 @@ list_json (GStrv words)
 }
 
 static json_t *
-value_json (const struct profile_key *key, const struct profile *profile)
+profile_keys_value_json (const struct profile_key *key, const struct profile *profile)
 {
   GStrv words;
   switch (key->type) {
@@ -181,7 +185,7 @@ profile_group_show (const struct profile_group *group, const struct profile *pro
     return group->show (profile);
   json_t *object = json_object ();
   for (const struct profile_key *key = group->keys; key && key->name; key++)
-    json_object_set_new (object, key->name, value_json (key, profile));
+    json_object_set_new (object, key->name, profile_keys_value_json (key, profile));
   return object;
 }
 

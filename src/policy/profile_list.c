@@ -9,7 +9,7 @@
 #define BETWEEN " \t\r\n,;"
 
 static gboolean
-check_word (const char *word, gsize length, guint count, GError **error)
+profile_list_check_word (const char *word, gsize length, guint count, GError **error)
 {
   if (length > PROFILE_LIST_WORD_BYTES) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the word \"%.40s...\" is longer than %d bytes",
@@ -30,7 +30,7 @@ profile_list_parse (const char *value, GError **error)
   g_autoptr (GPtrArray) words = g_ptr_array_new_with_free_func (g_free);
   for (const char *at = value + strspn (value, BETWEEN); *at; at += strspn (at, BETWEEN)) {
     gsize length = strcspn (at, BETWEEN);
-    if (!check_word (at, length, words->len, error))
+    if (!profile_list_check_word (at, length, words->len, error))
       return NULL;
     g_autofree char *word = g_strndup (at, length);
     if (!g_ptr_array_find_with_equal_func (words, word, g_str_equal, NULL))

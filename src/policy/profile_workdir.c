@@ -12,7 +12,7 @@ static const char *const modes[] = {"none", "read", "overlay", "rw", NULL};
 static const enum workdir_mode most[] = {WORKDIR_NONE, WORKDIR_READ, WORKDIR_REVIEW, WORKDIR_WRITE};
 
 static gboolean
-check_variable (const char *word, GError **error)
+profile_workdir_check_variable (const char *word, GError **error)
 {
   if (!strchr (word, '=') && strcmp (word, "*") != 0)
     return TRUE;
@@ -25,7 +25,7 @@ const struct profile_key profile_workdir_keys[] = {
     {"mode", PROFILE_CHOICE, PROFILE_AT (workdir.mode), .choices = modes,
      .text = "The most that a run may ask for of a work directory; `overlay` allows `--review` as well. Else "
              "`rw`."},
-    {"variables", PROFILE_LIST, PROFILE_AT (workdir.variables), .check = check_variable,
+    {"variables", PROFILE_LIST, PROFILE_AT (workdir.variables), .check = profile_workdir_check_variable,
      .values = "names, with `*` and `?`",
      .text = "Environment variables of the caller that the code gets; else none. Wildcards never match a "
              "name that "

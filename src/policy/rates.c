@@ -57,7 +57,7 @@ left_at (const struct entry *entry, gint64 now_us)
  * FALSE when all are busy. */
 REQUIRES (rates)
 static gboolean
-make_room (struct rates *rates, gint64 now_us)
+rates_make_room (struct rates *rates, gint64 now_us)
 {
   GHashTableIter iter;
   gpointer key, value, oldest = NULL;
@@ -87,7 +87,7 @@ entry_of (struct rates *rates, const char *key, guint64 often, gint64 now_us)
   double most = MAX ((double)often / BURST_PART, 1);
   struct entry *entry = g_hash_table_lookup (rates->entries, key);
   if (!entry) {
-    if (g_hash_table_size (rates->entries) >= rates->most && !make_room (rates, now_us))
+    if (g_hash_table_size (rates->entries) >= rates->most && !rates_make_room (rates, now_us))
       return NULL;
     entry = g_new0 (struct entry, 1);
     entry->left = most;

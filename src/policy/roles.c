@@ -39,7 +39,7 @@ role_default (const struct config *config)
 
 /* Words between blanks or commas, in which * stands for any letters and ? for any one. */
 static gboolean
-matches (const char *list, const char *name)
+roles_matches (const char *list, const char *name)
 {
   if (strcmp (list, "*") == 0)
     return TRUE;
@@ -55,7 +55,7 @@ static const char *const kind_names[] = {"profile", "tool"};
 
 /* The list that narrows down what ROLE may use; an admin's is not. */
 static const char *
-list_of (const struct config *config, enum role role, enum kind kind)
+roles_list_of (const struct config *config, enum role role, enum kind kind)
 {
   const char *const lists[][KINDS] = {
       [ROLE_GUEST] = {config->guest_profiles, config->guest_tools},
@@ -66,15 +66,15 @@ list_of (const struct config *config, enum role role, enum kind kind)
 }
 
 static gboolean
-may_use (const struct config *config, enum role role, enum kind kind, const char *name, enum role needed,
-         GError **error)
+roles_may_use (const struct config *config, enum role role, enum kind kind, const char *name,
+               enum role needed, GError **error)
 {
   if (role < needed) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "the %s %s needs the role %s; the caller's is %s",
                  kind_names[kind], name, role_name (needed), role_name (role));
     return FALSE;
   }
-  if (!matches (list_of (config, role, kind), name)) {
+  if (!roles_matches (roles_list_of (config, role, kind), name)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
                  "the %s %s is not for the role %s here: [roles] %s_%ss of adder.conf leaves it out",
                  kind_names[kind], name, role_name (role), role_name (role), kind_names[kind]);
@@ -87,7 +87,7 @@ gboolean
 role_may_use_profile (const struct config *config, enum role role, const char *name, enum role needed,
                       GError **error)
 {
-  return may_use (config, role, KIND_PROFILE, name, needed, error);
+  return roles_may_use (config, role, KIND_PROFILE, name, needed, error);
 }
 
 gboolean
@@ -99,5 +99,5 @@ role_may_use_tool (const struct config *config, const struct role_caller *caller
                  "the tool %s executes code; an agent that may only read has no such tool", name);
     return FALSE;
   }
-  return may_use (config, caller->role, KIND_TOOL, name, needed, error);
+  return roles_may_use (config, caller->role, KIND_TOOL, name, needed, error);
 }

@@ -34,7 +34,7 @@ root_clear (struct root *root)
 }
 
 static gboolean
-is_name (const char *name)
+roots_is_name (const char *name)
 {
   return g_ascii_isalpha (name[0]) && strlen (name) <= 64 &&
          strspn (name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen (name);
@@ -51,7 +51,7 @@ parse_mode (const char *word)
 
 /* WORD is NAME=FOLDER:MODE. */
 static gboolean
-parse (const char *word, struct root *ret_root, GError **error)
+roots_parse (const char *word, struct root *ret_root, GError **error)
 {
   const char *equals = strchr (word, '='), *colon = strrchr (word, ':');
   struct root root = {0};
@@ -59,7 +59,7 @@ parse (const char *word, struct root *ret_root, GError **error)
     root.name = g_strndup (word, (gsize)(equals - word));
     root.folder = g_strndup (equals + 1, (gsize)(colon - equals - 1));
     root.mode = parse_mode (colon + 1);
-    if (is_name (root.name) && g_path_is_absolute (root.folder) && root.mode) {
+    if (roots_is_name (root.name) && g_path_is_absolute (root.folder) && root.mode) {
       *ret_root = root;
       return TRUE;
     }
@@ -75,18 +75,18 @@ parse (const char *word, struct root *ret_root, GError **error)
 }
 
 static GStrv
-words_of (const struct config *config, GError **error)
+roots_words_of (const struct config *config, GError **error)
 {
   return profile_list_parse (config->http_roots ? config->http_roots : "", error);
 }
 
 static gboolean
-find (const struct config *config, const char *name, struct root *ret_root)
+roots_find (const struct config *config, const char *name, struct root *ret_root)
 {
-  g_auto (GStrv) words = words_of (config, NULL);
+  g_auto (GStrv) words = roots_words_of (config, NULL);
   for (gsize i = 0; words && words[i]; i++) {
     struct root root;
-    if (!parse (words[i], &root, NULL))
+    if (!roots_parse (words[i], &root, NULL))
       continue;
     if (strcmp (root.name, name) == 0) {
       *ret_root = root;
@@ -101,14 +101,14 @@ gboolean
 root_exists (const struct config *config, const char *name)
 {
   struct root root;
-  if (!find (config, name, &root))
+  if (!roots_find (config, name, &root))
     return FALSE;
   root_clear (&root);
   return TRUE;
 }
 
 static int
-open_folder (const struct root *root, GError **error)
+roots_open_folder (const struct root *root, GError **error)
 {
   int fd = open (root->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
@@ -119,13 +119,13 @@ open_folder (const struct root *root, GError **error)
 gboolean
 roots_check (const struct config *config, GError **error)
 {
-  g_auto (GStrv) words = words_of (config, error);
+  g_auto (GStrv) words = roots_words_of (config, error);
   g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (gsize i = 0; words && words[i]; i++) {
     struct root root;
-    if (!parse (words[i], &root, error))
+    if (!roots_parse (words[i], &root, error))
       return FALSE;
-    autoclose int fd = open_folder (&root, error);
+    autoclose int fd = roots_open_folder (&root, error);
     gboolean first = g_hash_table_add (names, g_strdup (root.name));
     if (fd >= 0 && !first)
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "[http] roots: %s stands there twice", root.name);
@@ -137,7 +137,7 @@ roots_check (const struct config *config, GError **error)
 }
 
 static gboolean
-is_of (const struct principal *who, const char *name)
+roots_is_of (const struct principal *who, const char *name)
 {
   return who->roots && g_strv_contains ((const char *const *)who->roots, name);
 }
@@ -161,7 +161,7 @@ static int
 open_beneath (const struct root *root, const char *path, const char *shown, GError **error)
 {
   g_autoptr (GError) problem = NULL;
-  autoclose int folder = open_folder (root, &problem);
+  autoclose int folder = roots_open_folder (root, &problem);
   if (folder < 0) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "the root %s cannot be opened", root->name);
     return -1;
@@ -185,7 +185,7 @@ root_open (const struct config *config, const struct principal *who, const char 
            const char *mode, char **ret_path, GError **error)
 {
   struct root root = {0};
-  if (!is_of (who, name) || !find (config, name, &root)) {
+  if (!roots_is_of (who, name) || !roots_find (config, name, &root)) {
     g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
@@ -213,12 +213,12 @@ json_t *
 roots_list (const struct config *config, const struct principal *who)
 {
   json_t *list = json_array ();
-  g_auto (GStrv) words = words_of (config, NULL);
+  g_auto (GStrv) words = roots_words_of (config, NULL);
   for (gsize i = 0; words && words[i]; i++) {
     struct root root;
-    if (!parse (words[i], &root, NULL))
+    if (!roots_parse (words[i], &root, NULL))
       continue;
-    if (is_of (who, root.name))
+    if (roots_is_of (who, root.name))
       json_array_append_new (list, json_pack ("{s:s, s:s}", "name", root.name, "mode", root.mode->word));
     root_clear (&root);
   }

@@ -121,7 +121,7 @@ tokens_free (struct tokens *tokens)
 }
 
 static gboolean
-is_over (const struct known *known)
+tokens_is_over (const struct known *known)
 {
   return known->expires_ms > 0 && g_get_real_time () / 1000 >= known->expires_ms;
 }
@@ -137,7 +137,7 @@ tokens_count (struct tokens *tokens)
     read_again (tokens);
   g_hash_table_iter_init (&iter, tokens->known);
   while (g_hash_table_iter_next (&iter, NULL, &known))
-    count += !is_over (known);
+    count += !tokens_is_over (known);
   g_mutex_unlock (&tokens->lock);
   return count;
 }
@@ -155,7 +155,7 @@ tokens_find (struct tokens *tokens, const char *secret, gboolean *ret_expired, G
   if (tokens->problem)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
                  "the file of tokens cannot be read; the server's log says why");
-  else if (known && is_over (known))
+  else if (known && tokens_is_over (known))
     *ret_expired = TRUE;
   else if (known)
     who = principal_ref (known->who);

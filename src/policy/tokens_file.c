@@ -62,7 +62,7 @@ token_has_expired (const struct token *token)
 /* ---- names and secrets ---- */
 
 static gboolean
-is_name (const char *name)
+tokens_file_is_name (const char *name)
 {
   /* A letter first: who comes by the local socket is "uid:1000", and no token may look like them anywhere. */
   if (!g_ascii_isalpha (name[0]) || strlen (name) > TOKEN_NAME_MAX)
@@ -76,7 +76,7 @@ is_name (const char *name)
 gboolean
 token_check_name (const char *name, GError **error)
 {
-  if (is_name (name))
+  if (tokens_file_is_name (name))
     return TRUE;
   g_autofree char *shown = text_one_line (name, TOKEN_NAME_MAX);
   g_set_error (
@@ -115,7 +115,7 @@ token_new_secret (GError **error)
 /* ---- to JSON ---- */
 
 static json_t *
-words_json (char *const *words)
+tokens_file_words_json (char *const *words)
 {
   if (!words)
     return json_null ();
@@ -131,9 +131,9 @@ common_json (const struct token *token)
 {
   return json_pack ("{s:s, s:s, s:o, s:o, s:o, s:b, s:b, s:I, s:I}", "name", token->name, "role",
                     role_name (token->role), "toolset", json_text_or_null (token->toolset), "profiles",
-                    words_json (token->profiles), "roots", words_json (token->roots), "read_only",
-                    token->read_only, "may_decide", token->may_decide, "rate", (json_int_t)token->rate,
-                    "concurrent", (json_int_t)token->concurrent);
+                    tokens_file_words_json (token->profiles), "roots", tokens_file_words_json (token->roots),
+                    "read_only", token->read_only, "may_decide", token->may_decide, "rate",
+                    (json_int_t)token->rate, "concurrent", (json_int_t)token->concurrent);
 }
 
 static json_t *
@@ -191,10 +191,10 @@ parse_row (const json_t *row, const char *what, GError **error)
   g_autoptr (token_auto) token = NULL;
   token = g_new0 (struct token, 1);
   field_fill (fields, checked, token);
-  if (!is_name (token->name) || !is_digest (token->digest)) {
+  if (!tokens_file_is_name (token->name) || !is_digest (token->digest)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: %s", what,
-                 is_name (token->name) ? "digest must be 64 hexadecimal digits"
-                                       : "name is not a valid token name");
+                 tokens_file_is_name (token->name) ? "digest must be 64 hexadecimal digits"
+                                                   : "name is not a valid token name");
     return NULL;
   }
   return role_parse (json_member_text (checked, "role"), &token->role, error) ? g_steal_pointer (&token)
@@ -202,7 +202,7 @@ parse_row (const json_t *row, const char *what, GError **error)
 }
 
 static gint
-by_name (gconstpointer left, gconstpointer right)
+tokens_file_by_name (gconstpointer left, gconstpointer right)
 {
   const struct token *const *one = left, *const *other = right;
   return strcmp ((*one)->name, (*other)->name);
@@ -248,7 +248,7 @@ tokens_parse (const char *text, gsize length, GError **error)
       return NULL;
     g_ptr_array_add (tokens, token);
   }
-  g_ptr_array_sort (tokens, by_name);
+  g_ptr_array_sort (tokens, tokens_file_by_name);
   return are_different (tokens, error) ? g_steal_pointer (&tokens) : NULL;
 }
 
@@ -346,7 +346,7 @@ tokens_file_change (const char *path, gboolean (*change) (GPtrArray *tokens, gpo
                  TOKENS_MAX);
     return FALSE;
   }
-  g_ptr_array_sort (tokens, by_name);
+  g_ptr_array_sort (tokens, tokens_file_by_name);
   char *text = to_text (tokens);
   g_autofree char *shown = g_strdup_printf ("the file of tokens %s", path);
   gboolean ok = replace_file (path, shown, text, error);

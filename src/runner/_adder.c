@@ -189,7 +189,7 @@ adder_serve (PyObject *self, PyObject *arguments)
 }
 
 static int
-say_ready (void)
+adder_say_ready (void)
 {
   struct wire_ready ready = {
       .version = WIRE_VERSION,
@@ -213,7 +213,7 @@ adder_ready (PyObject *self, PyObject *none)
     audit_try_reading ();
   processors.size =
       sched_getaffinity (0, sizeof processors.set, &processors.set) == 0 ? sizeof processors.set : 0;
-  r = say_ready ();
+  r = adder_say_ready ();
   if (r < 0)
     return raise_errno (-r);
   Py_RETURN_NONE;
@@ -347,7 +347,7 @@ adder_branch (PyObject *self, PyObject *none)
   for (int i = 0; i < WIRE_BRANCH_FDS; i++)
     branch_fds[i] = -1;
   /* The page on which limits are noted is the session's. */
-  if (audit_note_limits () < 0 || say_ready () < 0)
+  if (audit_note_limits () < 0 || adder_say_ready () < 0)
     _exit (EXIT_FAULT);
   return PyBool_FromLong (1);
 }

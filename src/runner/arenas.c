@@ -75,7 +75,7 @@ allocate (void *context, size_t size)
 }
 
 static void
-release (void *context, void *memory, size_t size)
+arenas_release (void *context, void *memory, size_t size)
 {
   (void)context;
   munmap (memory, size);
@@ -87,7 +87,7 @@ arenas_pack (void)
   if (!PyObject_GetArenaAllocator || !PyObject_SetArenaAllocator || arenas.packing)
     return;
   PyObject_GetArenaAllocator (&arenas.usual);
-  PyObject_SetArenaAllocator (&(struct arena_allocator){.allocate = allocate, .release = release});
+  PyObject_SetArenaAllocator (&(struct arena_allocator){.allocate = allocate, .release = arenas_release});
   arenas.packing = true;
 }
 

@@ -106,7 +106,7 @@ note_descriptors (void)
 }
 
 static int
-leave (void *data)
+audit_leave (void *data)
 {
   (void)data;
   _exit (0);
@@ -118,7 +118,7 @@ static void
 note_processes (void)
 {
   static char stack[16384] __attribute__ ((aligned (16)));
-  pid_t pid = clone (leave, stack + sizeof stack, CLONE_VM | CLONE_VFORK, NULL);
+  pid_t pid = clone (audit_leave, stack + sizeof stack, CLONE_VM | CLONE_VFORK, NULL);
   if (pid < 0 && errno == EAGAIN)
     met->pids = true;
   while (pid > 0 && waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
@@ -239,7 +239,7 @@ may_be_refused (PyObject *arguments, Py_ssize_t index, bool reads)
 }
 
 static bool
-opens_for_reading (PyObject *arguments)
+audit_opens_for_reading (PyObject *arguments)
 {
   PyObject *flags = PyTuple_Size (arguments) > 2 ? PyTuple_GetItem (arguments, 2) : NULL;
   if (!flags || !PyLong_Check (flags))
@@ -256,7 +256,7 @@ concerns (const struct event *event, PyObject *arguments)
     return true;
   case EVENT_OPEN:
     note_descriptors ();
-    return may_be_refused (arguments, 0, opens_for_reading (arguments));
+    return may_be_refused (arguments, 0, audit_opens_for_reading (arguments));
   case EVENT_READ_AND_START:
     note_processes ();
     return may_be_refused (arguments, 0, true);
@@ -272,7 +272,7 @@ concerns (const struct event *event, PyObject *arguments)
 }
 
 static const struct event *
-find_event (const char *name)
+audit_find_event (const char *name)
 {
   /* Most events are of the interpreter itself: compile, exec, import, object.__getattr__ and the like. */
   if (!strchr ("osc_", name[0]) || strncmp (name, "object.", 7) == 0 || strncmp (name, "sys.", 4) == 0)
@@ -291,7 +291,7 @@ hook (const char *name, PyObject *arguments, void *data)
     return -1;
   if (!watcher || PyInterpreterState_Get () != interpreter)
     return 0;
-  const struct event *event = busy ? NULL : find_event (name);
+  const struct event *event = busy ? NULL : audit_find_event (name);
   if (!event || !arguments || !PyTuple_Check (arguments) || !concerns (event, arguments))
     return 0;
   busy = true;

@@ -51,7 +51,7 @@ static pid_t __attribute__ ((noinline)) leave_in_between (void)
 
 /* The numbers of FDS are none of those that they get: these are all taken in a session. */
 static int
-settle (const int *fds)
+branch_settle (const int *fds)
 {
   static const struct {
     int from, to;
@@ -78,7 +78,7 @@ branch_fork (const int *fds, const struct branch_hooks *hooks)
   pid_t between = leave_in_between ();
   if (between == 0) {
     hooks->in_child ();
-    if (settle (fds) < 0)
+    if (branch_settle (fds) < 0)
       _exit (EXIT_FAULT);
     while (getppid () != INIT_PID)
       sched_yield ();

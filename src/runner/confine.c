@@ -167,7 +167,7 @@ mount_own (struct state *state, struct fault *fault)
 }
 
 static int
-offer_to_oom_killer (struct state *state, struct fault *fault)
+confine_offer_to_oom_killer (struct state *state, struct fault *fault)
 {
   (void)state;
   return container_offer_to_oom_killer (fault);
@@ -206,7 +206,7 @@ is_optional (int to)
 
 /* Closes the descriptors from FIRST up to, but not with, END. */
 static int
-close_others (unsigned int first, unsigned int end, struct fault *fault)
+confine_close_others (unsigned int first, unsigned int end, struct fault *fault)
 {
   if (!layer_is_disabled (LAYER_DESCRIPTORS) && first < end && close_range (first, end - 1, 0) < 0)
     return fault_set (fault, errno, "cannot close other descriptors");
@@ -214,7 +214,7 @@ close_others (unsigned int first, unsigned int end, struct fault *fault)
 }
 
 static int
-settle_descriptors (struct state *state, struct fault *fault)
+confine_settle_descriptors (struct state *state, struct fault *fault)
 {
   /* Not the zygote's /dev/null: its description is shared with every other sandbox, flags and all. */
   struct settled settled[] = {
@@ -241,14 +241,14 @@ settle_descriptors (struct state *state, struct fault *fault)
       continue;
     if (dup3 (settled[i].from, settled[i].to, settled[i].inherited ? 0 : O_CLOEXEC) < 0)
       return fault_set (fault, errno, "cannot settle descriptor %d", settled[i].to);
-    if (close_others (next, (unsigned int)settled[i].to, fault) < 0)
+    if (confine_close_others (next, (unsigned int)settled[i].to, fault) < 0)
       return -fault->err;
     next = (unsigned int)settled[i].to + 1;
   }
   state->socket_fd = WIRE_SOCKET_FD;
   if (state->proc_fd >= 0)
     state->proc_fd = PROC_FD;
-  return close_others (next, FD_LAST + 1, fault);
+  return confine_close_others (next, FD_LAST + 1, fault);
 }
 
 static int
@@ -298,7 +298,7 @@ seal_user_namespace (struct state *state, struct fault *fault)
 }
 
 static int
-drop_capabilities (struct state *state, struct fault *fault)
+confine_drop_capabilities (struct state *state, struct fault *fault)
 {
   (void)state;
   return capabilities_drop (fault);
@@ -355,7 +355,7 @@ add_rules (struct rules *rules, const struct landlock_rule *list, size_t count, 
 }
 
 static int
-add_paths (struct rules *rules, const char *const *paths, unsigned right, struct fault *fault)
+confine_add_paths (struct rules *rules, const char *const *paths, unsigned right, struct fault *fault)
 {
   int r = 0;
   for (; paths && *paths && r == 0; paths++)
@@ -372,9 +372,9 @@ enforce_rules (struct state *state, const struct landlock_rule *list, size_t cou
   unsigned inert = want->runnable ? LANDLOCK_INERT : 0;
   int r = add_rules (&rules, list, count, inert, fault);
   if (r == 0 && want->isolation == ISOLATION_PROCESS)
-    r = add_paths (&rules, want->readable, LANDLOCK_READ | inert, fault);
+    r = confine_add_paths (&rules, want->readable, LANDLOCK_READ | inert, fault);
   if (r == 0)
-    r = add_paths (&rules, want->runnable, LANDLOCK_READ, fault);
+    r = confine_add_paths (&rules, want->runnable, LANDLOCK_READ, fault);
   return r < 0 ? r : landlock_confine (want->landlock_abi, want->online, rules.list, rules.count, fault);
 }
 
@@ -438,13 +438,13 @@ static const struct confine_step namespaces_steps[] = {
     {enter_network, 0, LAYERS},
     {leave_zygote, 0, LAYERS},
     {mount_own, 0, LAYERS},
-    {settle_descriptors, 0, LAYERS},
+    {confine_settle_descriptors, 0, LAYERS},
     {limit_resources, 0, LAYER_RLIMITS},
     {mitigate, 0, LAYERS},
     {nest_user_namespace, 0, LAYER_NEST},
     {limit_processes, 0, LAYERS},
     {seal_user_namespace, WIRE_USER_NAMESPACE, LAYER_SEAL},
-    {drop_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
+    {confine_drop_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
     {become_undumpable, 0, LAYER_DUMPABLE},
     {check_places, 0, LAYERS},
     {close_doors, WIRE_NO_NEW_PRIVS, LAYERS},
@@ -458,7 +458,7 @@ static const struct confine_step host_steps[] = {
     {leave_zygote, 0, LAYERS},
     {adopt_orphans, 0, LAYERS},
     {enter_workspace, 0, LAYERS},
-    {settle_descriptors, 0, LAYERS},
+    {confine_settle_descriptors, 0, LAYERS},
     {limit_resources, 0, LAYER_RLIMITS},
     {mitigate, 0, LAYERS},
     {limit_processes_and_memory, 0, LAYERS},
@@ -476,9 +476,9 @@ static const struct confine_step process_steps[] = {
 /* The container has limited processes and memory already. */
 static const struct confine_step container_steps[] = {
     {leave_zygote, 0, LAYERS},
-    {offer_to_oom_killer, 0, LAYERS},
+    {confine_offer_to_oom_killer, 0, LAYERS},
     {enter_workspace, 0, LAYERS},
-    {settle_descriptors, 0, LAYERS},
+    {confine_settle_descriptors, 0, LAYERS},
     {limit_resources, 0, LAYER_RLIMITS},
     {mitigate, 0, LAYERS},
     {clear_capabilities, WIRE_CAPABILITIES, LAYER_CAPABILITIES},
@@ -490,7 +490,7 @@ static const struct confine_step container_steps[] = {
 };
 
 static int
-walk (const struct confine_step *step, struct state *state, struct fault *fault)
+confine_walk (const struct confine_step *step, struct state *state, struct fault *fault)
 {
   int r = 0;
   for (; step->run && r >= 0; step++) {
@@ -516,9 +516,9 @@ confine (const struct confinement *confinement, uint32_t *ret_mechanisms, uint32
   const struct confine_step *const *table = tables[confinement->isolation];
   struct state state = {
       .want = confinement, .socket_fd = confinement->socket_fd, .proc_fd = -1, .place_fd = {-1, -1}};
-  int r = walk (table[0], &state, fault);
+  int r = confine_walk (table[0], &state, fault);
   if (r >= 0 && table[1])
-    r = walk (table[1], &state, fault);
+    r = confine_walk (table[1], &state, fault);
   *ret_socket_fd = state.socket_fd;
   if (r < 0)
     return r;

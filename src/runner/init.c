@@ -61,7 +61,7 @@ control (int option, long value)
 
 /* Its filter keeps it from executing anything, so the sets that count are those that it has now. */
 static long
-drop_capabilities (void)
+init_drop_capabilities (void)
 {
   static const struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   static const struct __user_cap_data_struct none[2]; /* not on the stack: clearing it may take a memset */
@@ -77,7 +77,7 @@ filter_calls (void)
 }
 
 static int
-serve (void)
+init_serve (void)
 {
   /* Blocked, so that none is lost between looking and waiting. */
   if (bare_call (SYS_rt_sigprocmask, SIG_SETMASK, bare_address (&child), 0, sizeof child, 0) < 0)
@@ -88,7 +88,7 @@ serve (void)
       control (PR_SET_DUMPABLE, layer_is_disabled (LAYER_DUMPABLE)) < 0 ||
       control (PR_SET_NO_NEW_PRIVS, 1) < 0)
     return EXIT_FAULT;
-  if (!layer_is_disabled (LAYER_INIT) && (drop_capabilities () < 0 || filter_calls () < 0))
+  if (!layer_is_disabled (LAYER_INIT) && (init_drop_capabilities () < 0 || filter_calls () < 0))
     return EXIT_FAULT;
 
   /* Waited for rather than ignored: only then are their times counted for the run. */
@@ -105,7 +105,7 @@ serve (void)
 int
 main (void)
 {
-  return serve ();
+  return init_serve ();
 }
 #else
 __asm__(".globl _start\n_start:\n  " BARE_START);
@@ -115,7 +115,7 @@ void bare_begin (void) __attribute__ ((noreturn, used));
 void
 bare_begin (void)
 {
-  int code = serve ();
+  int code = init_serve ();
   for (;;)
     bare_call (SYS_exit_group, code, 0, 0, 0, 0);
 }

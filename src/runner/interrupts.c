@@ -14,7 +14,7 @@ static sigset_t before;
 static bool held;
 
 static void
-note (int number, siginfo_t *info, void *context)
+interrupts_note (int number, siginfo_t *info, void *context)
 {
   (void)number;
   (void)context;
@@ -25,7 +25,8 @@ note (int number, siginfo_t *info, void *context)
 int
 interrupts_hold (void)
 {
-  struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+  struct sigaction action = {.sa_sigaction = interrupts_note,
+                             .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
   /* What a fault in our own code raises must not wait, nor the two that only count. */
   static const int through[] = {SIGINT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP, SIGABRT, SIGXFSZ};
   sigset_t mask;

@@ -15,13 +15,13 @@
 
 /* What a runtime leaves open by mistake would lead out of the container. */
 static int
-close_others (unsigned int first, struct fault *fault)
+join_close_others (unsigned int first, struct fault *fault)
 {
   return close_range (first, FD_LAST, 0) < 0 ? fault_set (fault, errno, "cannot close other descriptors") : 0;
 }
 
 static int
-connect_to (const char *path, int *ret_fd, struct fault *fault)
+join_connect_to (const char *path, int *ret_fd, struct fault *fault)
 {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (strlen (path) >= sizeof address.sun_path)
@@ -35,7 +35,7 @@ connect_to (const char *path, int *ret_fd, struct fault *fault)
 }
 
 static int
-receive (int socket, struct wire_join *ret_join, int fds[WIRE_JOIN_FDS], struct fault *fault)
+join_receive (int socket, struct wire_join *ret_join, int fds[WIRE_JOIN_FDS], struct fault *fault)
 {
   size_t count = 0;
   ssize_t size = fd_receive (socket, ret_join, sizeof *ret_join, fds, WIRE_JOIN_FDS, &count);
@@ -50,7 +50,7 @@ receive (int socket, struct wire_join *ret_join, int fds[WIRE_JOIN_FDS], struct 
 }
 
 static int
-settle (const int fds[WIRE_JOIN_FDS], struct fault *fault)
+join_settle (const int fds[WIRE_JOIN_FDS], struct fault *fault)
 {
   const struct {
     int from, to;
@@ -72,7 +72,7 @@ settle (const int fds[WIRE_JOIN_FDS], struct fault *fault)
   for (int i = 0; i < COUNT; i++)
     if (dup2 (spare[i], settled[i].to) < 0)
       return fault_set (fault, errno, "cannot settle descriptor %d", settled[i].to);
-  return close_others (WIRE_LAUNCH_FILTER + 1, fault);
+  return join_close_others (WIRE_LAUNCH_FILTER + 1, fault);
 }
 
 int
@@ -80,13 +80,13 @@ join_launcher (const char *path, struct wire_join *ret_join, struct fault *fault
 {
   autoclose int socket = -1;
   int fds[WIRE_JOIN_FDS] = {-1, -1, -1};
-  int r = close_others (STDERR_FILENO + 1, fault);
+  int r = join_close_others (STDERR_FILENO + 1, fault);
   if (r == 0)
-    r = connect_to (path, &socket, fault);
+    r = join_connect_to (path, &socket, fault);
   if (r == 0)
-    r = receive (socket, ret_join, fds, fault);
+    r = join_receive (socket, ret_join, fds, fault);
   if (r < 0)
     return r;
   fd_close (&socket);
-  return settle (fds, fault);
+  return join_settle (fds, fault);
 }

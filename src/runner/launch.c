@@ -39,7 +39,7 @@
 #define EXIT_FAULT 125
 
 static void
-refuse (const struct fault *fault)
+launch_refuse (const struct fault *fault)
 {
   struct wire_refused refused = {
       .header = {.kind = WIRE_REFUSED, .version = WIRE_VERSION},
@@ -63,7 +63,7 @@ reset_signals (void)
 /* Descriptors 1 and 2 become the message pipe, 0 /dev/null, and beyond those that the daemon hands over
  * nothing stays. */
 static int
-settle_descriptors (struct fault *fault)
+launch_settle_descriptors (struct fault *fault)
 {
   int null = open ("/dev/null", O_RDWR);
   if (null < 0 || (null != STDIN_FILENO && dup2 (null, STDIN_FILENO) < 0) ||
@@ -79,7 +79,7 @@ settle_descriptors (struct fault *fault)
 
 /* When memory runs out on the host, sandboxes go before what the user runs. Not worth failing for. */
 static void
-offer_to_oom_killer (void)
+launch_offer_to_oom_killer (void)
 {
   int fd = open ("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd >= 0) {
@@ -139,7 +139,7 @@ become_zygote (const struct plan *plan, struct fault *fault)
     return fault_set (fault, errno, "cannot set no_new_privs");
   setsid ();
   umask (022);
-  offer_to_oom_killer ();
+  launch_offer_to_oom_killer ();
   int r = plan->isolation == ISOLATION_NAMESPACES ? enter_own_tree (plan, fault) : stay_on_host (plan, fault);
   if (r < 0)
     return r;
@@ -188,7 +188,7 @@ launch (const struct plan *plan, struct fault *fault)
       _exit (EXIT_FAULT);
     fd_close (&gate_read);
     become_zygote (plan, fault);
-    refuse (fault);
+    launch_refuse (fault);
     _exit (EXIT_FAULT);
   }
 
@@ -214,16 +214,16 @@ main (int argc, char **argv)
   if (argc > 1 && strcmp (argv[1], WIRE_BIND) == 0) {
     int sent = bind_mount_send (argc - 2, argv + 2, &fault);
     if (sent < 0)
-      refuse (&fault);
+      launch_refuse (&fault);
     return sent < 0 ? EXIT_FAULT : EXIT_SUCCESS;
   }
-  int r = settle_descriptors (&fault);
+  int r = launch_settle_descriptors (&fault);
   if (r == 0)
     r = plan_from_arguments (&plan, argc, argv, &fault);
   if (r == 0)
     r = launch (&plan, &fault);
   if (r < 0)
-    refuse (&fault);
+    launch_refuse (&fault);
   plan_clear (&plan);
   return r < 0 ? EXIT_FAULT : EXIT_SUCCESS;
 }

@@ -13,7 +13,7 @@
 
 /* With those that it is to lie in. */
 static int
-make_directory (char *path)
+output_make_directory (char *path)
 {
   if (mkdir (path, 0777) == 0 || errno == EEXIST)
     return 0;
@@ -21,7 +21,7 @@ make_directory (char *path)
   if (errno != ENOENT || !slash || slash == path)
     return -errno;
   *slash = '\0';
-  int r = make_directory (path);
+  int r = output_make_directory (path);
   *slash = '/';
   if (r == 0 && mkdir (path, 0777) < 0 && errno != EEXIST)
     r = -errno;
@@ -35,7 +35,7 @@ make_directory_of (const char *path)
   if (!slash || slash == path)
     return 0;
   char *directory = strndup (path, (size_t)(slash - path));
-  int r = directory ? make_directory (directory) : -ENOMEM;
+  int r = directory ? output_make_directory (directory) : -ENOMEM;
   free (directory);
   return r;
 }

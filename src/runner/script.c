@@ -67,7 +67,7 @@ reserved_at (struct script *script, bool take)
 /* ---- between commands ---- */
 
 static void
-skip_blanks (struct script *script)
+script_skip_blanks (struct script *script)
 {
   int c;
   while ((c = script_peek (script)) == ' ' || c == '\t')
@@ -91,7 +91,7 @@ take_newline (struct script *script)
 static void
 skip_newlines (struct script *script)
 {
-  for (skip_blanks (script); script_peek (script) == '\n'; skip_blanks (script))
+  for (script_skip_blanks (script); script_peek (script) == '\n'; script_skip_blanks (script))
     take_newline (script);
 }
 
@@ -141,7 +141,7 @@ read_redirection (struct script *script)
     script_fail (script, place, "<<< is not of a POSIX shell: use echo ... |");
     return;
   }
-  skip_blanks (script);
+  script_skip_blanks (script);
   if (!script_read_word (script, &word))
     script_fail (script, place, "there is nothing after this < or >");
   else if (heredoc)
@@ -160,7 +160,7 @@ static void
 read_redirections (struct script *script)
 {
   for (;;) {
-    skip_blanks (script);
+    script_skip_blanks (script);
     struct script ahead = *script;
     while (script_peek (&ahead) >= '0' && script_peek (&ahead) <= '9')
       script_next_raw (&ahead);
@@ -207,7 +207,7 @@ is_descriptor (struct script *script, const struct script_word *word)
 }
 
 static bool
-is_name (const struct script_word *word)
+script_is_name (const struct script_word *word)
 {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
   return word->literal && word->length == word->raw_length && word->length > 0 &&
@@ -219,8 +219,8 @@ static void
 walk_function (struct script *script, const struct script_word *name)
 {
   script_next_raw (script);
-  skip_blanks (script);
-  if (script_next (script) != ')' || !is_name (name)) {
+  script_skip_blanks (script);
+  if (script_next (script) != ')' || !script_is_name (name)) {
     script_fail (script, name->place, "this is no function: NAME() { ...; }");
     return;
   }
@@ -237,7 +237,7 @@ walk_simple (struct script *script)
   bool redirected = false, function = false;
   while (!script->failed && !function) {
     struct script_word word;
-    skip_blanks (script);
+    script_skip_blanks (script);
     if (at_redirection (script)) {
       read_redirection (script);
       redirected = true;
@@ -294,13 +294,13 @@ walk_for (struct script *script)
 {
   struct script_word word;
   struct script_place place = script->place;
-  skip_blanks (script);
-  if (!script_read_word (script, &word) || !is_name (&word)) {
+  script_skip_blanks (script);
+  if (!script_read_word (script, &word) || !script_is_name (&word)) {
     script_fail (script, place, "for needs the name of a variable");
     return;
   }
   script->visitor->variable (script->visitor->data, &word);
-  skip_blanks (script);
+  script_skip_blanks (script);
   if (script_peek (script) == ';') {
     script_next_raw (script);
     walk_body (script);
@@ -309,7 +309,7 @@ walk_for (struct script *script)
   skip_newlines (script);
   if (reserved_at (script, false) == RESERVED_IN) {
     reserved_at (script, true);
-    for (skip_blanks (script); script_read_word (script, &word); skip_blanks (script))
+    for (script_skip_blanks (script); script_read_word (script, &word); script_skip_blanks (script))
       ;
     int c = script_peek (script);
     if (c == '\n')
@@ -329,12 +329,12 @@ walk_patterns (struct script *script)
   if (script_peek (script) == '(')
     script_next_raw (script);
   for (;;) {
-    skip_blanks (script);
+    script_skip_blanks (script);
     if (!script_read_word (script, &word)) {
       script_fail (script, script->place, "here should be a pattern of case");
       return;
     }
-    skip_blanks (script);
+    script_skip_blanks (script);
     int c = script_next (script);
     if (c == ')')
       return;
@@ -350,7 +350,7 @@ walk_case (struct script *script)
 {
   struct script_word word;
   struct script_place place = script->place;
-  skip_blanks (script);
+  script_skip_blanks (script);
   if (!script_read_word (script, &word))
     script_fail (script, place, "case needs a word");
   expect (script, RESERVED_IN, "this case has no in");
@@ -431,7 +431,7 @@ walk_compound (struct script *script)
 static void
 walk_command (struct script *script)
 {
-  skip_blanks (script);
+  script_skip_blanks (script);
   if (++script->depth > SCRIPT_DEPTH_MAX)
     script_fail (script, script->place, "this is nested too deeply");
   else
@@ -442,14 +442,14 @@ walk_command (struct script *script)
 static void
 walk_pipeline (struct script *script)
 {
-  skip_blanks (script);
+  script_skip_blanks (script);
   while (reserved_at (script, false) == RESERVED_BANG && !script->failed) {
     reserved_at (script, true);
-    skip_blanks (script);
+    script_skip_blanks (script);
   }
   walk_command (script);
-  for (skip_blanks (script); script_peek (script) == '|' && script_peek_second (script) != '|';
-       skip_blanks (script)) {
+  for (script_skip_blanks (script); script_peek (script) == '|' && script_peek_second (script) != '|';
+       script_skip_blanks (script)) {
     script_next_raw (script);
     if (script_peek (script) == '&') {
       script_fail (script, script->place, "|& is not of a POSIX shell: write 2>&1 |");
@@ -504,7 +504,7 @@ walk_list (struct script *script)
   for (skip_newlines (script); !ends_list (script); skip_newlines (script)) {
     struct script_place place = script->place;
     walk_and_or (script);
-    skip_blanks (script);
+    script_skip_blanks (script);
     int c = script_peek (script), after = script_peek_second (script);
     if (c == '\n')
       continue; /* with the here-documents that wait for it */

@@ -32,13 +32,14 @@ static const char steering_prefix[] = "LD_";
 #define NESTING_MAX 20
 
 static void check_command (struct check *check, const struct script_word *words, size_t count);
-static bool walk (struct check *check, const char *text, size_t length, struct script_problem *ret_problem);
+static bool script_check_walk (struct check *check, const char *text, size_t length,
+                               struct script_problem *ret_problem);
 
 /* ---- violations ---- */
 
 static void
-add (struct check *check, const char *rule, const char *raw, size_t length, struct script_place place,
-     const char *hint)
+script_check_add (struct check *check, const char *rule, const char *raw, size_t length,
+                  struct script_place place, const char *hint)
 {
   if (check->count == CHECK_VIOLATIONS_MAX)
     return;
@@ -50,16 +51,16 @@ add (struct check *check, const char *rule, const char *raw, size_t length, stru
 }
 
 static void
-refuse (struct check *check, const char *rule, const struct script_word *word, const char *hint)
+script_check_refuse (struct check *check, const char *rule, const struct script_word *word, const char *hint)
 {
-  add (check, rule, word->raw, word->raw_length, word->place, hint);
+  script_check_add (check, rule, word->raw, word->raw_length, word->place, hint);
 }
 
 /* ---- names ---- */
 
 /* Whether LIST, words with a space before and after each, has the LENGTH bytes at NAME. */
 static bool
-has_word (const char *list, const char *name, size_t length)
+script_check_has_word (const char *list, const char *name, size_t length)
 {
   for (const char *at = list; at && (at = strchr (at, ' ')) && at[1] != '\0'; at++)
     if (strncmp (at + 1, name, length) == 0 && at[1 + length] == ' ')
@@ -68,12 +69,12 @@ has_word (const char *list, const char *name, size_t length)
 }
 
 static void
-check_variable (struct check *check, const struct script_word *word, size_t length)
+script_check_variable (struct check *check, const struct script_word *word, size_t length)
 {
-  if ((length > 0 && has_word (steering, word->text, length)) ||
+  if ((length > 0 && script_check_has_word (steering, word->text, length)) ||
       (length >= sizeof steering_prefix - 1 &&
        memcmp (word->text, steering_prefix, sizeof steering_prefix - 1) == 0))
-    refuse (check, rule_variable, word, hint_variable);
+    script_check_refuse (check, rule_variable, word, hint_variable);
 }
 
 /* NAME or NAME=VALUE, of which the name is certain. */
@@ -82,13 +83,13 @@ check_variable_argument (struct check *check, const struct script_word *word)
 {
   const char *end = memchr (word->text, '=', word->text_fixed);
   if (!word->literal && !end)
-    refuse (check, rule_dynamic, word, "Write the name of the variable out.");
+    script_check_refuse (check, rule_dynamic, word, "Write the name of the variable out.");
   else
-    check_variable (check, word, end ? (size_t)(end - word->text) : word->length);
+    script_check_variable (check, word, end ? (size_t)(end - word->text) : word->length);
 }
 
 static void
-check_variables (struct check *check, const struct script_word *words, size_t count)
+script_check_variables (struct check *check, const struct script_word *words, size_t count)
 {
   for (size_t i = 0; i < count; i++)
     if (words[i].length == 0 || words[i].text[0] != '-')
@@ -108,7 +109,7 @@ static bool
 takes_next (const struct program_row *row, const struct script_word *word)
 {
   if (word->text[1] == '-')
-    return row->long_options && has_word (row->long_options, word->text, word->length);
+    return row->long_options && script_check_has_word (row->long_options, word->text, word->length);
   /* Flags may stand together; the first that has an argument takes the rest, or the next word. */
   for (size_t i = 1; row->options && i < word->length; i++)
     if (strchr (row->options, word->text[i]))
@@ -121,7 +122,7 @@ static bool
 stays_one (struct check *check, const struct script_word *word)
 {
   if (word->splits)
-    refuse (check, rule_dynamic, word, hint_inner);
+    script_check_refuse (check, rule_dynamic, word, hint_inner);
   return !word->splits;
 }
 
@@ -148,7 +149,7 @@ check_inner (struct check *check, const struct program_row *row, const struct sc
     if (options && is_option (word)) {
       options = strcmp (word->text, "--") != 0;
       if (!word->literal || (options && splits_string (row, word))) {
-        refuse (check, word->literal ? rule_refused : rule_dynamic, word, hint_code);
+        script_check_refuse (check, word->literal ? rule_refused : rule_dynamic, word, hint_code);
         return;
       }
       if (takes_next (row, word) && ++i < count && !stays_one (check, &words[i]))
@@ -171,8 +172,9 @@ check_find (struct check *check, const struct script_word *words, size_t count)
   static const char runs[] = " -exec -execdir -ok -okdir ";
   for (size_t i = 0; i < count; i++) {
     if (words[i].literal && strcmp (words[i].text, "-delete") == 0)
-      refuse (check, rule_refused, &words[i], "Nothing can be deleted here; -print shows what is found.");
-    if (!words[i].literal || i + 1 == count || !has_word (runs, words[i].text, words[i].length))
+      script_check_refuse (check, rule_refused, &words[i],
+                           "Nothing can be deleted here; -print shows what is found.");
+    if (!words[i].literal || i + 1 == count || !script_check_has_word (runs, words[i].text, words[i].length))
       continue;
     size_t first = ++i;
     while (i < count && strcmp (words[i].text, ";") != 0 && strcmp (words[i].text, "+") != 0)
@@ -201,22 +203,23 @@ note_host (struct check *check, const struct script_word *words, size_t count)
 }
 
 static void
-check_code (struct check *check, const struct script_word *words, size_t count)
+script_check_code (struct check *check, const struct script_word *words, size_t count)
 {
   struct script_problem problem;
   if (count == 0)
     return;
   if (!words[0].literal)
-    refuse (check, rule_dynamic, &words[0], hint_code);
-  else if (strcmp (words[0].text, "-") != 0 && !walk (check, words[0].text, words[0].length, &problem))
-    refuse (check, rule_syntax, &words[0], problem.text);
+    script_check_refuse (check, rule_dynamic, &words[0], hint_code);
+  else if (strcmp (words[0].text, "-") != 0 &&
+           !script_check_walk (check, words[0].text, words[0].length, &problem))
+    script_check_refuse (check, rule_syntax, &words[0], problem.text);
 }
 
 /* ---- commands ---- */
 
 static void
-check_arguments (struct check *check, const struct program_row *row, const struct script_word *words,
-                 size_t count)
+script_check_arguments (struct check *check, const struct program_row *row, const struct script_word *words,
+                        size_t count)
 {
   switch (row->arguments) {
   case ARGUMENTS_ANY:
@@ -228,10 +231,10 @@ check_arguments (struct check *check, const struct program_row *row, const struc
     check_find (check, words + 1, count - 1);
     break;
   case ARGUMENTS_VARIABLES:
-    check_variables (check, words + 1, count - 1);
+    script_check_variables (check, words + 1, count - 1);
     break;
   case ARGUMENTS_CODE:
-    check_code (check, words + 1, count - 1);
+    script_check_code (check, words + 1, count - 1);
     break;
   case ARGUMENTS_HOSTS:
     note_host (check, words, count);
@@ -255,27 +258,27 @@ check_program (struct check *check, const struct script_word *words, size_t coun
 {
   const struct script_word *word = &words[0];
   if (!word->literal) {
-    refuse (check, rule_dynamic, word, hint_dynamic);
+    script_check_refuse (check, rule_dynamic, word, hint_dynamic);
     return;
   }
   const char *name = without_directory (word);
   size_t length = word->length - (size_t)(name - word->text);
   const struct program_row *row = programs_find (name, length);
   if (row && row->kind == PROGRAM_REFUSED)
-    refuse (check, rule_refused, word, row->hint);
+    script_check_refuse (check, rule_refused, word, row->hint);
   else if (row)
-    check_arguments (check, row, words, count);
+    script_check_arguments (check, row, words, count);
   else if (memchr (name, '/', length))
-    refuse (check, rule_unknown, word, hint_path);
-  else if (length == 0 || !has_word (check->functions, name, length))
-    refuse (check, rule_unknown, word, hint_unknown);
+    script_check_refuse (check, rule_unknown, word, hint_path);
+  else if (length == 0 || !script_check_has_word (check->functions, name, length))
+    script_check_refuse (check, rule_unknown, word, hint_unknown);
 }
 
 static void
 check_command (struct check *check, const struct script_word *words, size_t count)
 {
   if (++check->depth > NESTING_MAX)
-    refuse (check, rule_dynamic, &words[0], "There are too many programs here that run others.");
+    script_check_refuse (check, rule_dynamic, &words[0], "There are too many programs here that run others.");
   else
     check_program (check, words, count);
   check->depth--;
@@ -288,7 +291,7 @@ visit_command (void *data, const struct script_word *words, size_t count)
 {
   struct check *check = data;
   while (count > 0 && words[0].assigned > 0) {
-    check_variable (check, &words[0], words[0].assigned);
+    script_check_variable (check, &words[0], words[0].assigned);
     words++;
     count--;
   }
@@ -299,7 +302,7 @@ visit_command (void *data, const struct script_word *words, size_t count)
 static void
 visit_variable (void *data, const struct script_word *name)
 {
-  check_variable (data, name, name->length);
+  script_check_variable (data, name, name->length);
 }
 
 static void
@@ -307,11 +310,12 @@ visit_function (void *data, const struct script_word *name)
 {
   const struct program_row *row = programs_find (name->text, name->length);
   if (row)
-    refuse (data, rule_refused, name, "This is the name of a program: give the function another one.");
+    script_check_refuse (data, rule_refused, name,
+                         "This is the name of a program: give the function another one.");
 }
 
 static bool
-walk (struct check *check, const char *text, size_t length, struct script_problem *ret_problem)
+script_check_walk (struct check *check, const char *text, size_t length, struct script_problem *ret_problem)
 {
   const struct script_visitor visitor = {check, visit_command, visit_function, visit_variable};
   return script_walk (text, length, &visitor, ret_problem);
@@ -354,7 +358,8 @@ collect_function (void *data, const struct script_word *name)
 
 /* The rest of the line in which PLACE is. */
 static void
-add_problem (struct check *check, const char *text, size_t length, const struct script_problem *problem)
+script_check_add_problem (struct check *check, const char *text, size_t length,
+                          const struct script_problem *problem)
 {
   const char *end = text + length;
   for (uint32_t line = 1; line < problem->place.line && text < end; line++) {
@@ -364,7 +369,8 @@ add_problem (struct check *check, const char *text, size_t length, const struct 
   size_t column = problem->place.column - 1;
   text = column < (size_t)(end - text) ? text + column : end;
   const char *newline = memchr (text, '\n', (size_t)(end - text));
-  add (check, rule_syntax, text, (size_t)((newline ? newline : end) - text), problem->place, problem->text);
+  script_check_add (check, rule_syntax, text, (size_t)((newline ? newline : end) - text), problem->place,
+                    problem->text);
 }
 
 bool
@@ -375,8 +381,8 @@ check_script (struct check *check, const char *text, size_t length)
   *check = (struct check){.count = 0};
   /* Functions first, since they may be called above where they are defined. */
   (void)script_walk (text, length, &collecting, &problem);
-  if (!walk (check, text, length, &problem))
-    add_problem (check, text, length, &problem);
+  if (!script_check_walk (check, text, length, &problem))
+    script_check_add_problem (check, text, length, &problem);
   free ((char *)(size_t)check->functions);
   check->functions = NULL;
   return check->count == 0;

@@ -95,7 +95,7 @@ struct writing {
 };
 
 static void
-put (struct writing *writing, int c)
+script_word_put (struct writing *writing, int c)
 {
   if (!writing || c == SCRIPT_END)
     return;
@@ -119,7 +119,7 @@ note_expansion (struct writing *writing, enum script_quoting quoting)
 static void read_expansion (struct script *script, struct writing *writing, enum script_quoting quoting);
 
 static bool
-enter (struct script *script)
+script_word_enter (struct script *script)
 {
   if (++script->depth > SCRIPT_DEPTH_MAX)
     script_fail (script, script->place, "this is nested too deeply");
@@ -137,7 +137,7 @@ read_single_quotes (struct script *script, struct writing *writing)
       script_fail (script, place, "this ' has no end");
       return;
     }
-    put (writing, c);
+    script_word_put (writing, c);
   }
 }
 
@@ -195,10 +195,10 @@ read_double_quotes (struct script *script, struct writing *writing)
     } else if (c == '\\') {
       script_next_raw (script);
       if (!is_one_of (script_peek_raw (script), "$`\"\\"))
-        put (writing, '\\');
-      put (writing, script_next_raw (script));
+        script_word_put (writing, '\\');
+      script_word_put (writing, script_next_raw (script));
     } else {
-      put (writing, script_next_raw (script));
+      script_word_put (writing, script_next_raw (script));
     }
   }
   script_next_raw (script);
@@ -246,14 +246,14 @@ read_name (struct script *script, struct script_word *ret_name)
   int c = script_peek (script);
   ret_name->raw = script->text + script->at;
   if (is_one_of (c, "@*#?-$!")) {
-    put (&writing, script_next_raw (script));
+    script_word_put (&writing, script_next_raw (script));
   } else if (is_one_of (c, DIGITS)) {
     while (is_one_of (script_peek (script), DIGITS))
-      put (&writing, script_next_raw (script));
+      script_word_put (&writing, script_next_raw (script));
   } else {
     while (is_one_of (script_peek (script), LETTERS) ||
            (ret_name->length > 0 && is_one_of (script_peek (script), DIGITS)))
-      put (&writing, script_next_raw (script));
+      script_word_put (&writing, script_next_raw (script));
   }
   ret_name->raw_length = (size_t)(script->text + script->at - ret_name->raw);
   return ret_name->length;
@@ -353,14 +353,14 @@ read_expansion_of (struct script *script, struct writing *writing, enum script_q
   } else if (read_name (script, &name) > 0) {
     note_expansion (writing, quoting);
   } else {
-    put (writing, '$');
+    script_word_put (writing, '$');
   }
 }
 
 static void
 read_expansion (struct script *script, struct writing *writing, enum script_quoting quoting)
 {
-  if (enter (script))
+  if (script_word_enter (script))
     read_expansion_of (script, writing, quoting);
   script->depth--;
 }
@@ -384,7 +384,7 @@ read_unquoted (struct script *script, struct writing *writing, int c)
   if (c == '=' && word->assigned == 0 && word->literal && word->length > 0 && raw == word->length &&
       !is_one_of ((unsigned char)word->raw[0], DIGITS) && strspn (word->raw, LETTERS DIGITS) == raw)
     word->assigned = raw;
-  put (writing, script_next_raw (script));
+  script_word_put (writing, script_next_raw (script));
 }
 
 bool
@@ -409,7 +409,7 @@ script_read_word (struct script *script, struct script_word *ret_word)
       read_backquotes (script, &writing, QUOTING_NONE);
     } else if (c == '\\') {
       script_next_raw (script);
-      put (&writing, script_peek_raw (script) == SCRIPT_END ? '\\' : script_next_raw (script));
+      script_word_put (&writing, script_peek_raw (script) == SCRIPT_END ? '\\' : script_next_raw (script));
     } else {
       read_unquoted (script, &writing, c);
     }
@@ -440,7 +440,7 @@ take_delimiter (struct script *script, const struct heredoc *document)
 }
 
 static void
-read_line (struct script *script, const struct heredoc *document)
+script_word_read_line (struct script *script, const struct heredoc *document)
 {
   for (int c; (c = script_peek_raw (script)) != SCRIPT_END;) {
     if (!document->quoted && c == '$') {
@@ -467,6 +467,6 @@ script_read_heredocs (struct script *script)
 {
   for (size_t i = script->heredoc_floor; i < script->heredoc_count && !script->failed; i++)
     while (script_peek_raw (script) != SCRIPT_END && !take_delimiter (script, &script->heredocs[i]))
-      read_line (script, &script->heredocs[i]);
+      script_word_read_line (script, &script->heredocs[i]);
   script->heredoc_count = script->heredoc_floor;
 }

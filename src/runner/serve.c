@@ -223,17 +223,17 @@ count_usage (struct wire_exit *report, const struct rusage *usage)
 }
 
 static void
-report (const struct child *child)
+serve_report (const struct child *child)
 {
   /* It fits the pipe, which is empty; should the daemon not listen any more, nobody wants to know. */
   fd_write_all (child->exit_fd, &child->exit, sizeof child->exit);
 }
 
 static void
-finish (struct children *children, struct child *child)
+serve_finish (struct children *children, struct child *child)
 {
   if (!child->session)
-    report (child);
+    serve_report (child);
   fd_close (&child->init_fd);
   fd_close (&child->exit_fd);
   *child = children->list[--children->count];
@@ -308,7 +308,7 @@ note_worker (struct child *child, int status)
   child->exit.status = WIFEXITED (status) ? WEXITSTATUS (status) : WTERMSIG (status);
   /* What the worker left running goes with its init, which would otherwise live on. */
   if (child->session)
-    report (child);
+    serve_report (child);
   else if (child->init && !layer_is_disabled (LAYER_CLEANUP))
     pidfd_send_signal (child->init_fd, SIGKILL, NULL, 0);
 }
@@ -348,7 +348,7 @@ reap_one (struct children *children, pid_t pid)
 }
 
 static bool
-is_gone (const struct children *children, const struct child *child)
+serve_is_gone (const struct children *children, const struct child *child)
 {
   if (layer_is_disabled (LAYER_CLEANUP))
     return !child->worker;
@@ -367,15 +367,15 @@ reap_children (struct children *children)
   if (children->can_stray)
     end_strays (children);
   for (size_t i = children->count; i-- > 0;)
-    if (is_gone (children, &children->list[i]))
-      finish (children, &children->list[i]);
+    if (serve_is_gone (children, &children->list[i]))
+      serve_finish (children, &children->list[i]);
 }
 
 /* ---- serving ---- */
 
 /* The place for one more, which counts only once it is filled. NULL when memory is short. */
 static struct child *
-make_room (struct children *children)
+serve_make_room (struct children *children)
 {
   if (children->count == children->room) {
     size_t room = children->room ? 2 * children->room : 32;
@@ -389,7 +389,7 @@ make_room (struct children *children)
 }
 
 static int
-answer (const struct spawned *spawned)
+serve_answer (const struct spawned *spawned)
 {
   struct wire_control_header header = {.kind = WIRE_SPAWNED, .version = WIRE_VERSION};
   const int fds[WIRE_SPAWNED_FDS] = {
@@ -478,7 +478,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
     _exit (0);
   }
 
-  struct child *child = make_room (children);
+  struct child *child = serve_make_room (children);
   int r = child ? check_request (zygote, &wanted, size, fds, count, &fault)
                 : fault_set (&fault, ENOMEM, "cannot note another sandbox");
   if (r == 0 && children->alone && children->served)
@@ -501,7 +501,7 @@ serve_request (const struct zygote *zygote, struct children *children, struct sa
     };
     children->count++;
     children->served = true;
-    r = answer (&spawned);
+    r = serve_answer (&spawned);
     if (r < 0) {
       /* The daemon awaits an answer, and will never know this sandbox. */
       kill (child->init ? child->init : child->worker, SIGKILL);

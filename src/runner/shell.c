@@ -33,7 +33,7 @@ struct options {
 };
 
 static bool
-read_options (struct options *options, int argc, char **argv)
+shell_read_options (struct options *options, int argc, char **argv)
 {
   size_t readable = 0, runnable = 0;
   options->readable = calloc ((size_t)argc + 1, sizeof *options->readable);
@@ -74,7 +74,7 @@ settle_places (void)
 }
 
 static int
-say_ready (const struct sandbox_self *sandbox)
+shell_say_ready (const struct sandbox_self *sandbox)
 {
   struct wire_ready ready = {
       .version = WIRE_VERSION,
@@ -93,7 +93,7 @@ main (int argc, char **argv)
   static struct sandbox_self sandbox;
   struct options options = {.isolation = -1};
   struct fault fault = {0};
-  if (!read_options (&options, argc, argv)) {
+  if (!shell_read_options (&options, argc, argv)) {
     fault_set (&fault, EINVAL, "adder-shell does not understand its arguments");
     serve_refuse (&fault);
     return EXIT_FAULT;
@@ -109,7 +109,7 @@ main (int argc, char **argv)
   }
   if (zygote.isolation != ISOLATION_NAMESPACES)
     settle_places ();
-  if (say_ready (&sandbox) < 0)
+  if (shell_say_ready (&sandbox) < 0)
     return EXIT_FAULT;
   shell_answer (options.shell);
   return 0;

@@ -29,7 +29,7 @@ struct text {
 };
 
 static void
-add (struct text *text, const char *bytes)
+shell_answer_add (struct text *text, const char *bytes)
 {
   size_t length = strlen (bytes);
   if (length >= sizeof text->bytes - text->length)
@@ -61,7 +61,7 @@ character (const unsigned char *at)
 static void
 add_string (struct text *text, const char *string)
 {
-  add (text, "\"");
+  shell_answer_add (text, "\"");
   for (const unsigned char *at = (const unsigned char *)string; *at;) {
     char one[8];
     size_t length = character (at);
@@ -71,27 +71,27 @@ add_string (struct text *text, const char *string)
       snprintf (one, sizeof one, "\\u%04x", *at);
     else
       snprintf (one, sizeof one, "%.*s", (int)length, (const char *)at);
-    add (text, one);
+    shell_answer_add (text, one);
     at += length ? length : 1;
   }
-  add (text, "\"");
+  shell_answer_add (text, "\"");
 }
 
 static void
 add_member (struct text *text, const char *name, const char *string)
 {
   add_string (text, name);
-  add (text, ": ");
+  shell_answer_add (text, ": ");
   add_string (text, string);
 }
 
 static void
-add_number (struct text *text, const char *name, uint32_t number)
+shell_answer_add_number (struct text *text, const char *name, uint32_t number)
 {
   char digits[16];
   add_string (text, name);
   snprintf (digits, sizeof digits, ": %u", number);
-  add (text, digits);
+  shell_answer_add (text, digits);
 }
 
 /* ---- answers ---- */
@@ -100,25 +100,25 @@ static void
 begin_answer (struct text *text, int exit_code)
 {
   text->length = 0;
-  add (text, "{");
-  add_number (text, "exit_code", (uint32_t)exit_code);
-  add (text, ", \"value\": null, \"warnings\": [], \"limits_met\": []");
+  shell_answer_add (text, "{");
+  shell_answer_add_number (text, "exit_code", (uint32_t)exit_code);
+  shell_answer_add (text, ", \"value\": null, \"warnings\": [], \"limits_met\": []");
 }
 
 static void
 add_error (struct text *text, const char *type, const char *message)
 {
-  add (text, ", \"error\": {");
+  shell_answer_add (text, ", \"error\": {");
   add_member (text, "type", type);
-  add (text, ", ");
+  shell_answer_add (text, ", ");
   add_member (text, "message", message);
-  add (text, ", \"traceback\": \"\", \"line\": null, \"hint\": null}");
+  shell_answer_add (text, ", \"traceback\": \"\", \"line\": null, \"hint\": null}");
 }
 
 static void
 send_answer (struct text *text)
 {
-  add (text, "}");
+  shell_answer_add (text, "}");
   frame_send (WIRE_SOCKET_FD, WIRE_RESULT, text->bytes, text->length, NULL, 0);
 }
 
@@ -130,22 +130,22 @@ answer_refused (struct text *text, const struct check *check)
   snprintf (message, sizeof message, "the command breaks %zu rule%s", check->count,
             check->count == 1 ? "" : "s");
   add_error (text, "Refused", message);
-  add (text, ", \"denials\": [], \"violations\": [");
+  shell_answer_add (text, ", \"denials\": [], \"violations\": [");
   for (size_t i = 0; i < check->count; i++) {
     const struct check_violation *violation = &check->violations[i];
-    add (text, i > 0 ? ", {" : "{");
+    shell_answer_add (text, i > 0 ? ", {" : "{");
     add_member (text, "rule", violation->rule);
-    add (text, ", ");
-    add_number (text, "line", violation->place.line);
-    add (text, ", ");
-    add_number (text, "column", violation->place.column - 1);
-    add (text, ", ");
+    shell_answer_add (text, ", ");
+    shell_answer_add_number (text, "line", violation->place.line);
+    shell_answer_add (text, ", ");
+    shell_answer_add_number (text, "column", violation->place.column - 1);
+    shell_answer_add (text, ", ");
     add_member (text, "text", violation->text);
-    add (text, ", ");
+    shell_answer_add (text, ", ");
     add_member (text, "hint", violation->hint);
-    add (text, "}");
+    shell_answer_add (text, "}");
   }
-  add (text, "]");
+  shell_answer_add (text, "]");
   send_answer (text);
 }
 
@@ -157,18 +157,18 @@ answer_ended (struct text *text, int exit_code, const char *host)
   begin_answer (text, exit_code);
   snprintf (message, sizeof message, "the command ended with exit status %d", exit_code);
   if (exit_code == 0)
-    add (text, ", \"error\": null");
+    shell_answer_add (text, ", \"error\": null");
   else
     add_error (text, "ExitStatus", message);
-  add (text, ", \"denials\": [");
+  shell_answer_add (text, ", \"denials\": [");
   if (host[0] != '\0') {
-    add (text, "{");
+    shell_answer_add (text, "{");
     add_member (text, "kind", "network");
-    add (text, ", ");
+    shell_answer_add (text, ", ");
     add_member (text, "detail", host);
-    add (text, "}");
+    shell_answer_add (text, "}");
   }
-  add (text, "]");
+  shell_answer_add (text, "]");
   send_answer (text);
 }
 
@@ -224,7 +224,7 @@ read_command (char *data, size_t length, const char *shell, struct command *ret_
 /* Starts the shell with all signals as a terminal would give them. Returns its end as the shell above it
  * would say. */
 static int
-run (const struct command *command, int *ret_exit)
+shell_answer_run (const struct command *command, int *ret_exit)
 {
   posix_spawnattr_t attributes;
   sigset_t all, none;
@@ -248,7 +248,7 @@ run (const struct command *command, int *ret_exit)
 }
 
 static void
-answer (const struct command *command)
+shell_answer_answer (const struct command *command)
 {
   static struct check check;
   static struct text text;
@@ -258,13 +258,13 @@ answer (const struct command *command)
     answer_refused (&text, &check);
     return;
   }
-  int r = command->flags & WIRE_COMMAND_CHECK ? 0 : run (command, &exit_code);
+  int r = command->flags & WIRE_COMMAND_CHECK ? 0 : shell_answer_run (command, &exit_code);
   if (r < 0) {
     char message[200];
     snprintf (message, sizeof message, "cannot start %s: %s", command->arguments[0], strerror (-r));
     begin_answer (&text, EXIT_REFUSED);
     add_error (&text, "OSError", message);
-    add (&text, ", \"denials\": []");
+    shell_answer_add (&text, ", \"denials\": []");
     send_answer (&text);
     return;
   }
@@ -288,7 +288,7 @@ shell_answer (const char *shell)
   if (fd >= 0 && dup2 (fd, STDIN_FILENO) < 0)
     _exit (EXIT_FAULT);
   fd_close (&fd);
-  answer (&command);
+  shell_answer_answer (&command);
   /* The daemon ends us here; a hang-up does too. */
   (void)frame_receive (WIRE_SOCKET_FD, 0, -1, &header, &data, NULL, 0, &count);
 }

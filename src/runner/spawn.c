@@ -40,7 +40,7 @@ init_child (void *data)
 }
 
 static void
-reap (pid_t pid)
+spawn_reap (pid_t pid)
 {
   while (waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
     ;
@@ -58,7 +58,7 @@ start_init (int program_fd, pid_t *ret_pid, int *ret_fd, struct fault *fault)
   if (pid < 0)
     return fault_set (fault, errno, "cannot start the init of a sandbox");
   if (start.err) {
-    reap (pid);
+    spawn_reap (pid);
     fd_close (&pidfd);
     return fault_set (fault, start.err, "cannot execute adder-init");
   }
@@ -69,8 +69,8 @@ start_init (int program_fd, pid_t *ret_pid, int *ret_fd, struct fault *fault)
 
 /* The sandbox's side of the fork. Returns when the process is confined, and not otherwise. */
 static void
-become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds, int init_fd,
-                int workspace_fd, struct sandbox_self *ret_sandbox)
+spawn_become_sandbox (const struct zygote *zygote, const struct wire_spawn *wanted, const int *fds,
+                      int init_fd, int workspace_fd, struct sandbox_self *ret_sandbox)
 {
   struct filter_program program = zygote->program;
   const struct confinement confinement = {
@@ -131,7 +131,7 @@ enter_init (const struct zygote *zygote, pid_t *ret_init, int *ret_fd, struct fa
   if (!layer_is_disabled (LAYER_PID) && setns (*ret_fd, CLONE_NEWPID) < 0) {
     r = fault_set (fault, errno, "cannot enter the pid namespace of the init");
     kill (*ret_init, SIGKILL);
-    reap (*ret_init);
+    spawn_reap (*ret_init);
     fd_close (ret_fd);
     return r;
   }
@@ -193,7 +193,7 @@ spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *
   /* The C library's fork, not a bare clone: libraries have handlers of their own around it. */
   worker = fork ();
   if (worker == 0) {
-    become_sandbox (zygote, wanted, fds, init_fd, workspace_fd, ret_sandbox);
+    spawn_become_sandbox (zygote, wanted, fds, init_fd, workspace_fd, ret_sandbox);
     /* These are other descriptors by now, or none. */
     workspace_fd = directory_fd = init_fd = -1;
     return SPAWN_SANDBOX;
@@ -233,9 +233,9 @@ fail:
     kill (init, SIGKILL);
   if (worker > 0) {
     kill (worker, SIGKILL);
-    reap (worker);
+    spawn_reap (worker);
   }
   if (init > 0)
-    reap (init);
+    spawn_reap (init);
   return r;
 }

@@ -84,7 +84,7 @@ watch_branching (bool begins)
 
 /* WORD is a name, in which a star stands for anything. */
 static bool
-fits (const char *word, const char *name)
+watch_fits (const char *word, const char *name)
 {
   for (; *word != '*'; word++, name++) {
     if (*word != *name)
@@ -95,7 +95,7 @@ fits (const char *word, const char *name)
   if (word[1] == '\0')
     return true;
   for (; *name; name++)
-    if (fits (word + 1, name))
+    if (watch_fits (word + 1, name))
       return true;
   return false;
 }
@@ -108,9 +108,9 @@ is_refused (const char *event)
     return false;
   bool refused = false;
   for (const char *const *word = rules.words; *word; word++) {
-    if ((*word)[0] == '!' && fits (*word + 1, event))
+    if ((*word)[0] == '!' && watch_fits (*word + 1, event))
       return false;
-    refused = refused || fits (*word, event);
+    refused = refused || watch_fits (*word, event);
   }
   return refused;
 }
@@ -126,7 +126,7 @@ item (PyObject *arguments, Py_ssize_t index)
 }
 
 static bool
-is_in (const char *path, const char *const *directories)
+watch_is_in (const char *path, const char *const *directories)
 {
   for (; *directories; directories++) {
     size_t length = strlen (*directories);
@@ -139,7 +139,7 @@ is_in (const char *path, const char *const *directories)
 
 /* Whether argument INDEX is an absolute path below one of DIRECTORIES, and stays there. */
 static bool
-is_below (PyObject *arguments, Py_ssize_t index, const char *const *directories)
+watch_is_below (PyObject *arguments, Py_ssize_t index, const char *const *directories)
 {
   PyObject *path = item (arguments, index);
   PyObject *bytes = NULL;
@@ -154,13 +154,13 @@ is_below (PyObject *arguments, Py_ssize_t index, const char *const *directories)
     return false;
   }
   const char *text = PyBytes_AsString (bytes);
-  bool below = !strstr (text, "..") && is_in (text, directories);
+  bool below = !strstr (text, "..") && watch_is_in (text, directories);
   Py_DECREF (bytes);
   return below;
 }
 
 static bool
-opens_for_reading (PyObject *arguments)
+watch_opens_for_reading (PyObject *arguments)
 {
   PyObject *mode = item (arguments, 1), *flags = item (arguments, 2);
   const int writing = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
@@ -189,7 +189,8 @@ origin_of (PyFrameObject *frame)
     PyErr_Clear ();
   else if (strncmp (text, "<frozen importlib", strlen ("<frozen importlib")) == 0)
     origin = ORIGIN_IMPORT;
-  else if (text[0] == '/' ? is_in (text, rules.own) : strncmp (text, "<frozen ", strlen ("<frozen ")) != 0)
+  else if (text[0] == '/' ? watch_is_in (text, rules.own)
+                          : strncmp (text, "<frozen ", strlen ("<frozen ")) != 0)
     origin = ORIGIN_CODE;
   Py_XDECREF (bytes);
   Py_XDECREF (name);
@@ -226,9 +227,9 @@ is_let_through (const struct allowance *known, PyObject *arguments)
     /* A descriptor that is open already. */
     if (first && PyLong_Check (first))
       return true;
-    use = opens_for_reading (arguments) ? USE_READS : USE_CHANGES;
+    use = watch_opens_for_reading (arguments) ? USE_READS : USE_CHANGES;
   }
-  if (use == USE_READS && is_below (arguments, 0, rules.roots))
+  if (use == USE_READS && watch_is_below (arguments, 0, rules.roots))
     return true;
   if (branching)
     return use != USE_SETS && use != USE_LOADS;
@@ -239,11 +240,11 @@ is_let_through (const struct allowance *known, PyObject *arguments)
   case USE_SETS:
     return true;
   case USE_CHANGES:
-    return is_below (arguments, 0, rules.temporary);
+    return watch_is_below (arguments, 0, rules.temporary);
   case USE_MOVES:
-    return is_below (arguments, 0, rules.temporary) && is_below (arguments, 1, rules.temporary);
+    return watch_is_below (arguments, 0, rules.temporary) && watch_is_below (arguments, 1, rules.temporary);
   case USE_LOADS:
-    return first == Py_None || is_below (arguments, 0, rules.roots);
+    return first == Py_None || watch_is_below (arguments, 0, rules.roots);
   case USE_OPENS:
   case USE_BRANCHES:
     return false;
@@ -256,11 +257,11 @@ static bool
 loads_foreign_extension (PyObject *arguments)
 {
   PyObject *path = item (arguments, 1);
-  return path && path != Py_None && is_refused ("open") && !is_below (arguments, 1, rules.roots);
+  return path && path != Py_None && is_refused ("open") && !watch_is_below (arguments, 1, rules.roots);
 }
 
 static int
-refuse (const char *event, PyObject *about)
+watch_refuse (const char *event, PyObject *about)
 {
   if (about && PyUnicode_Check (about))
     PyErr_Format (PyExc_PermissionError, "%s %U is refused by the rules of this profile", event, about);
@@ -273,13 +274,13 @@ int
 watch_look (const char *event, PyObject *arguments)
 {
   if (strcmp (event, "import") == 0)
-    return loads_foreign_extension (arguments) ? refuse (event, item (arguments, 1)) : 0;
+    return loads_foreign_extension (arguments) ? watch_refuse (event, item (arguments, 1)) : 0;
   if (!is_refused (event))
     return 0;
   for (size_t i = 0; i < sizeof allowances / sizeof *allowances; i++)
     if (strcmp (event, allowances[i].name) == 0 && is_let_through (&allowances[i], arguments))
       return 0;
-  return refuse (event, item (arguments, 0));
+  return watch_refuse (event, item (arguments, 0));
 }
 
 bool

@@ -39,7 +39,7 @@ struct cgroup {
 };
 
 static const struct cgroup_backend *
-find_backend (enum cgroup_mode mode)
+cgroup_find_backend (enum cgroup_mode mode)
 {
   switch (mode) {
   case CGROUP_V1:
@@ -193,7 +193,7 @@ cgroup_node_open (enum cgroup_mode mode, const char *root, unsigned flags, struc
   struct cgroup_node *node = malloc (sizeof *node);
   if (!node)
     return fault_set (fault, ENOMEM, "cannot open control groups");
-  *node = (struct cgroup_node){.backend = find_backend (mode)};
+  *node = (struct cgroup_node){.backend = cgroup_find_backend (mode)};
   for (size_t i = 0; i < CGROUP_TREES_MAX; i++)
     node->parents[i] = node->trees[i] = -1;
 
@@ -238,7 +238,7 @@ cgroup_node_mode (const struct cgroup_node *node)
 int
 cgroup_mode_check (enum cgroup_mode mode, unsigned flags, struct fault *fault)
 {
-  const struct cgroup_backend *backend = find_backend (mode);
+  const struct cgroup_backend *backend = cgroup_find_backend (mode);
   int parents[CGROUP_TREES_MAX] = {-1, -1, -1, -1};
   int r = backend->open_parents (NULL, parents, fault);
   if (r == 0)
@@ -292,7 +292,7 @@ cgroup_create (struct cgroup_node *node, const char *name, const struct cgroup_l
 
 /* An adopted group is for looking at. */
 static int
-check_own (const struct cgroup *group, struct fault *fault)
+cgroup_check_own (const struct cgroup *group, struct fault *fault)
 {
   return group->node ? 0 : fault_set (fault, EROFS, "a control group of somebody else stays as it is");
 }
@@ -300,7 +300,7 @@ check_own (const struct cgroup *group, struct fault *fault)
 int
 cgroup_attach (struct cgroup *group, pid_t pid, struct fault *fault)
 {
-  int r = check_own (group, fault);
+  int r = cgroup_check_own (group, fault);
   if (r < 0)
     return r;
   for (size_t i = 0; i < group->backend->trees; i++) {
@@ -316,7 +316,7 @@ cgroup_attach (struct cgroup *group, pid_t pid, struct fault *fault)
 int
 cgroup_set_limits (struct cgroup *group, const struct cgroup_limits *limits, struct fault *fault)
 {
-  int r = check_own (group, fault);
+  int r = cgroup_check_own (group, fault);
   return r < 0 ? r : group->backend->set_limits (group->trees, limits, fault);
 }
 

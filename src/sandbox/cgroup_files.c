@@ -36,7 +36,7 @@ cgroup_write_number (int directory, const char *file, uint64_t number)
 }
 
 static int
-open_file (int directory, const char *file)
+cgroup_files_open_file (int directory, const char *file)
 {
   int fd = openat (directory, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   return fd < 0 ? -errno : fd;
@@ -44,7 +44,7 @@ open_file (int directory, const char *file)
 
 /* The kernel gives as much of such a file as there is room for. */
 static int
-read_text (int fd, char *text, size_t size)
+cgroup_files_read_text (int fd, char *text, size_t size)
 {
   ssize_t got;
   do
@@ -59,8 +59,8 @@ read_text (int fd, char *text, size_t size)
 int
 cgroup_read (int directory, const char *file, char *text, size_t size)
 {
-  autoclose int fd = open_file (directory, file);
-  return fd < 0 ? fd : read_text (fd, text, size);
+  autoclose int fd = cgroup_files_open_file (directory, file);
+  return fd < 0 ? fd : cgroup_files_read_text (fd, text, size);
 }
 
 int
@@ -93,11 +93,11 @@ int
 cgroup_reread_number (int directory, int *fd, const char *file, const char *key, uint64_t *ret_number)
 {
   char text[4096];
-  int opened = *fd < 0 ? open_file (directory, file) : *fd;
+  int opened = *fd < 0 ? cgroup_files_open_file (directory, file) : *fd;
   if (opened < 0)
     return opened;
   *fd = opened;
-  int r = read_text (opened, text, sizeof text);
+  int r = cgroup_files_read_text (opened, text, sizeof text);
   return r < 0 ? r : cgroup_parse_number (text, key, ret_number);
 }
 

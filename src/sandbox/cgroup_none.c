@@ -4,7 +4,7 @@
 #include "sandbox/cgroup_backend.h"
 
 static int
-open_parents (const char *root, int *ret_parents, struct fault *fault)
+cgroup_none_open_parents (const char *root, int *ret_parents, struct fault *fault)
 {
   (void)root;
   (void)ret_parents;
@@ -13,7 +13,7 @@ open_parents (const char *root, int *ret_parents, struct fault *fault)
 }
 
 static int
-check_parents (const int *parents, unsigned flags, struct fault *fault)
+cgroup_none_check_parents (const int *parents, unsigned flags, struct fault *fault)
 {
   (void)parents;
   (void)flags;
@@ -22,7 +22,7 @@ check_parents (const int *parents, unsigned flags, struct fault *fault)
 }
 
 static int
-set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *fault)
+cgroup_none_set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *fault)
 {
   (void)trees;
   (void)limits;
@@ -31,7 +31,8 @@ set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *
 }
 
 static int
-read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage, struct fault *fault)
+cgroup_none_read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage,
+                        struct fault *fault)
 {
   (void)trees;
   (void)files;
@@ -41,7 +42,7 @@ read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_
 }
 
 static int
-read_memory (const int *trees, uint64_t *ret_bytes)
+cgroup_none_read_memory (const int *trees, uint64_t *ret_bytes)
 {
   (void)trees;
   *ret_bytes = 0;
@@ -57,7 +58,7 @@ kill_none (const int *trees, struct fault *fault)
 }
 
 static void
-wait_empty (const int *trees, int timeout_ms)
+cgroup_none_wait_empty (const int *trees, int timeout_ms)
 {
   (void)trees;
   (void)timeout_ms;
@@ -67,11 +68,11 @@ wait_empty (const int *trees, int timeout_ms)
 const struct cgroup_backend cgroup_backend_none = {
     .mode = CGROUP_NONE,
     .trees = 0,
-    .open_parents = open_parents,
-    .check_parents = check_parents,
-    .set_limits = set_limits,
-    .read_usage = read_usage,
-    .read_memory = read_memory,
+    .open_parents = cgroup_none_open_parents,
+    .check_parents = cgroup_none_check_parents,
+    .set_limits = cgroup_none_set_limits,
+    .read_usage = cgroup_none_read_usage,
+    .read_memory = cgroup_none_read_memory,
     .kill = kill_none,
-    .wait_empty = wait_empty,
+    .wait_empty = cgroup_none_wait_empty,
 };

@@ -37,7 +37,7 @@ open_tree_of (const char *root, enum tree tree, struct fault *fault)
 }
 
 static int
-open_parents (const char *root, int *ret_parents, struct fault *fault)
+cgroup_v1_open_parents (const char *root, int *ret_parents, struct fault *fault)
 {
   for (size_t i = 0; i < TREES; i++) {
     ret_parents[i] = open_tree_of (root, (enum tree)i, fault);
@@ -54,7 +54,7 @@ open_parents (const char *root, int *ret_parents, struct fault *fault)
 }
 
 static int
-check_parents (const int *parents, unsigned flags, struct fault *fault)
+cgroup_v1_check_parents (const int *parents, unsigned flags, struct fault *fault)
 {
   (void)flags;
   for (size_t i = 0; i < TREES; i++)
@@ -64,7 +64,7 @@ check_parents (const int *parents, unsigned flags, struct fault *fault)
 }
 
 static int
-prepare_node (const int *node, struct fault *fault)
+cgroup_v1_prepare_node (const int *node, struct fault *fault)
 {
   (void)node;
   (void)fault;
@@ -74,7 +74,7 @@ prepare_node (const int *node, struct fault *fault)
 /* A hierarchy of its own for cpu costs each run one more directory and one more move, so only where a quota
  * is asked for. */
 static bool
-wants_tree (size_t tree, const struct cgroup_limits *limits)
+cgroup_v1_wants_tree (size_t tree, const struct cgroup_limits *limits)
 {
   return tree != CPU || limits->cpu_percent > 0;
 }
@@ -115,7 +115,7 @@ set_cpu (const int *trees, uint32_t percent)
 }
 
 static int
-set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *fault)
+cgroup_v1_set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *fault)
 {
   int r = set_memory (trees[MEMORY], limits->memory_bytes);
   if (r < 0)
@@ -132,7 +132,7 @@ set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *
 }
 
 static int
-read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
+cgroup_v1_read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
 {
   uint64_t quota = 0, period = 0;
   switch ((enum tree)tree) {
@@ -156,7 +156,8 @@ read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
 }
 
 static int
-read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage, struct fault *fault)
+cgroup_v1_read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage,
+                      struct fault *fault)
 {
   int r = cgroup_reread_number (trees[MEMORY], &files[CGROUP_FILE_PEAK], "memory.max_usage_in_bytes", NULL,
                                 &ret_usage->peak_bytes);
@@ -176,7 +177,7 @@ read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_
 }
 
 static int
-read_memory (const int *trees, uint64_t *ret_bytes)
+cgroup_v1_read_memory (const int *trees, uint64_t *ret_bytes)
 {
   return cgroup_read_number (trees[MEMORY], "memory.usage_in_bytes", NULL, ret_bytes);
 }
@@ -196,7 +197,7 @@ watch_memory (const int *trees)
 }
 
 static int
-kill_all (const int *trees, struct fault *fault)
+cgroup_v1_kill_all (const int *trees, struct fault *fault)
 {
   int r = cgroup_kill_each (trees[MEMORY]);
   return r < 0 ? fault_set (fault, -r, "cannot kill the processes of a control group") : 0;
@@ -205,7 +206,7 @@ kill_all (const int *trees, struct fault *fault)
 /* v1 tells nobody when a group becomes empty, so here it is looked at again and again; in the usual case it
  * is empty at once, for the sandbox's processes were reaped before. */
 static void
-wait_empty (const int *trees, int timeout_ms)
+cgroup_v1_wait_empty (const int *trees, int timeout_ms)
 {
   for (int waited = 0; waited < timeout_ms; waited += 5) {
     char text[16];
@@ -219,16 +220,16 @@ const struct cgroup_backend cgroup_backend_v1 = {
     .mode = CGROUP_V1,
     .trees = TREES,
     .controllers = controllers,
-    .open_parents = open_parents,
-    .prepare_parents = check_parents,
-    .prepare_node = prepare_node,
-    .check_parents = check_parents,
-    .wants_tree = wants_tree,
-    .set_limits = set_limits,
-    .read_limits = read_limits,
-    .read_usage = read_usage,
-    .read_memory = read_memory,
+    .open_parents = cgroup_v1_open_parents,
+    .prepare_parents = cgroup_v1_check_parents,
+    .prepare_node = cgroup_v1_prepare_node,
+    .check_parents = cgroup_v1_check_parents,
+    .wants_tree = cgroup_v1_wants_tree,
+    .set_limits = cgroup_v1_set_limits,
+    .read_limits = cgroup_v1_read_limits,
+    .read_usage = cgroup_v1_read_usage,
+    .read_memory = cgroup_v1_read_memory,
     .watch_memory = watch_memory,
-    .kill = kill_all,
-    .wait_empty = wait_empty,
+    .kill = cgroup_v1_kill_all,
+    .wait_empty = cgroup_v1_wait_empty,
 };

@@ -46,7 +46,7 @@ is_supervisor (int directory)
 }
 
 static int
-open_parents (const char *root, int *ret_parents, struct fault *fault)
+cgroup_v2_open_parents (const char *root, int *ret_parents, struct fault *fault)
 {
   autoclose int fd = root ? open (root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : cgroup_open_own (NULL, fault);
   if (fd < 0)
@@ -124,7 +124,7 @@ count_others (int directory, bool *ret_self)
 }
 
 static int
-check_parents (const int *parents, unsigned flags, struct fault *fault)
+cgroup_v2_check_parents (const int *parents, unsigned flags, struct fault *fault)
 {
   int directory = parents[0];
   for (size_t i = 0; i < CONTROLLERS; i++)
@@ -151,7 +151,7 @@ check_parents (const int *parents, unsigned flags, struct fault *fault)
 static int
 prepare_parents (const int *parents, unsigned flags, struct fault *fault)
 {
-  int r = check_parents (parents, flags, fault);
+  int r = cgroup_v2_check_parents (parents, flags, fault);
   if (r < 0 || is_enabled (parents[0]))
     return r;
   if ((flags & CGROUP_MOVE_SELF) && !may_have_processes (parents[0])) {
@@ -164,14 +164,14 @@ prepare_parents (const int *parents, unsigned flags, struct fault *fault)
 }
 
 static int
-prepare_node (const int *node, struct fault *fault)
+cgroup_v2_prepare_node (const int *node, struct fault *fault)
 {
   int r = enable (node[0]);
   return r < 0 ? fault_set (fault, -r, "cannot give controllers to the control groups of runs") : 0;
 }
 
 static bool
-wants_tree (size_t tree, const struct cgroup_limits *limits)
+cgroup_v2_wants_tree (size_t tree, const struct cgroup_limits *limits)
 {
   (void)limits;
   return tree == 0;
@@ -184,7 +184,7 @@ write_limit (int directory, const char *file, uint64_t value)
 }
 
 static int
-set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *fault)
+cgroup_v2_set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *fault)
 {
   int group = trees[0];
   int r = write_limit (group, "memory.max", limits->memory_bytes);
@@ -215,7 +215,7 @@ set_limits (const int *trees, const struct cgroup_limits *limits, struct fault *
 }
 
 static int
-read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
+cgroup_v2_read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
 {
   char text[64];
   unsigned long long quota, period;
@@ -232,7 +232,8 @@ read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
 }
 
 static int
-read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage, struct fault *fault)
+cgroup_v2_read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage,
+                      struct fault *fault)
 {
   int group = trees[0];
   int r = cgroup_reread_number (group, &files[CGROUP_FILE_KILLS], "memory.events", "oom_kill",
@@ -249,13 +250,13 @@ read_usage (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_
 }
 
 static int
-read_memory (const int *trees, uint64_t *ret_bytes)
+cgroup_v2_read_memory (const int *trees, uint64_t *ret_bytes)
 {
   return cgroup_read_number (trees[0], "memory.current", NULL, ret_bytes);
 }
 
 static int
-kill_all (const int *trees, struct fault *fault)
+cgroup_v2_kill_all (const int *trees, struct fault *fault)
 {
   int r = cgroup_write (trees[0], "cgroup.kill", "1");
   if (r == -ENOENT) /* before Linux 5.14 */
@@ -264,7 +265,7 @@ kill_all (const int *trees, struct fault *fault)
 }
 
 static void
-wait_empty (const int *trees, int timeout_ms)
+cgroup_v2_wait_empty (const int *trees, int timeout_ms)
 {
   autoclose int events = openat (trees[0], "cgroup.events", O_RDONLY | O_CLOEXEC);
   uint64_t populated;
@@ -285,15 +286,15 @@ const struct cgroup_backend cgroup_backend_v2 = {
     .mode = CGROUP_V2,
     .trees = 1,
     .controllers = (const char *const[]){NULL},
-    .open_parents = open_parents,
+    .open_parents = cgroup_v2_open_parents,
     .prepare_parents = prepare_parents,
-    .prepare_node = prepare_node,
-    .check_parents = check_parents,
-    .wants_tree = wants_tree,
-    .set_limits = set_limits,
-    .read_limits = read_limits,
-    .read_usage = read_usage,
-    .read_memory = read_memory,
-    .kill = kill_all,
-    .wait_empty = wait_empty,
+    .prepare_node = cgroup_v2_prepare_node,
+    .check_parents = cgroup_v2_check_parents,
+    .wants_tree = cgroup_v2_wants_tree,
+    .set_limits = cgroup_v2_set_limits,
+    .read_limits = cgroup_v2_read_limits,
+    .read_usage = cgroup_v2_read_usage,
+    .read_memory = cgroup_v2_read_memory,
+    .kill = cgroup_v2_kill_all,
+    .wait_empty = cgroup_v2_wait_empty,
 };

@@ -23,7 +23,7 @@ struct copy_budget {
 };
 
 static int
-write_file (const void *data, size_t size, int parent, const char *name, struct fault *fault)
+copy_write_file (const void *data, size_t size, int parent, const char *name, struct fault *fault)
 {
   autoclose int out = openat (parent, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
   if (out < 0)
@@ -60,7 +60,7 @@ copy_bytes (int source, int parent, const char *name, size_t *budget, struct fau
     have += (size_t)got;
   }
   if (r == 0)
-    r = write_file (data, have, parent, name, fault);
+    r = copy_write_file (data, have, parent, name, fault);
   *budget -= have;
   free (data);
   return r;
@@ -76,7 +76,7 @@ copy_file (int source, int parent, const char *name, struct fault *fault)
 int
 copy_text (const char *text, int parent, const char *name, struct fault *fault)
 {
-  return write_file (text, strlen (text), parent, name, fault);
+  return copy_write_file (text, strlen (text), parent, name, fault);
 }
 
 static int copy_directory (int source, int parent, const char *name, struct copy_budget *budget, int depth,

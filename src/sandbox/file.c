@@ -72,7 +72,7 @@ enter_directory (int file_fd, char path[PATH_MAX], const char **ret_name, struct
 /* Mount namespaces of our own, in which what is attached shows to nobody. Who has no right to mount gets it
  * from a user namespace. */
 static int
-leave (const struct file_wish *wish, struct fault *fault)
+file_leave (const struct file_wish *wish, struct fault *fault)
 {
   uid_t uid = geteuid ();
   gid_t gid = getegid ();
@@ -127,7 +127,7 @@ clone_directory (const struct stat *file, const struct file_wish *wish, int *ret
 /* An overlay makes up device numbers of its own, and inode numbers alone do not tell the subvolumes of btrfs
  * apart. In one directory they do: no file is moved into it from another subvolume. */
 static int
-check_place (int lower_fd, const char *name, const struct stat *file, struct fault *fault)
+file_check_place (int lower_fd, const char *name, const struct stat *file, struct fault *fault)
 {
   struct stat seen;
   if (fstatat (lower_fd, name, &seen, AT_SYMLINK_NOFOLLOW) < 0)
@@ -157,7 +157,7 @@ enter_scratch (int lower_fd, struct fault *fault)
 }
 
 static int
-make_overlay (int *ret_fd, struct fault *fault)
+file_make_overlay (int *ret_fd, struct fault *fault)
 {
   static const struct mounts_overlay overlay = {
       .what = "the file's directory", .lower = "lower:empty", .attributes = READ_ONLY};
@@ -172,7 +172,7 @@ make_overlay (int *ret_fd, struct fault *fault)
 
 /* Takes on what rights the sandbox has. */
 static int
-become_sandbox (const struct file_wish *wish, struct fault *fault)
+file_become_sandbox (const struct file_wish *wish, struct fault *fault)
 {
   if (!wish->assume)
     return capabilities_clear (fault);
@@ -184,7 +184,7 @@ become_sandbox (const struct file_wish *wish, struct fault *fault)
 
 /* Inode numbers are the lower layer's, and an overlay does not leave the mount of a layer. */
 static int
-check_readable (int mount_fd, const struct stat *file, struct fault *fault)
+file_check_readable (int mount_fd, const struct stat *file, struct fault *fault)
 {
   struct stat seen;
   char byte, path[64];
@@ -208,24 +208,24 @@ file_detach (int file_fd, const struct file_wish *wish, int *ret_mount_fd, struc
     return fault_set (fault, EINVAL, "cannot bind-mount what is no regular file");
   int r = enter_directory (file_fd, path, &name, fault);
   if (r == 0)
-    r = leave (wish, fault);
+    r = file_leave (wish, fault);
   if (r == 0)
     r = clone_directory (&file, wish, &lower_fd, fault);
   if (r == 0)
-    r = check_place (lower_fd, name, &file, fault);
+    r = file_check_place (lower_fd, name, &file, fault);
   if (r == 0)
     r = enter_scratch (lower_fd, fault);
   if (r == 0)
-    r = make_overlay (&overlay_fd, fault);
+    r = file_make_overlay (&overlay_fd, fault);
   if (r < 0)
     return r;
   mount_fd = open_tree (layer_is_disabled (LAYER_BIND) ? lower_fd : overlay_fd, name,
                         OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
   if (mount_fd < 0)
     return fault_set (fault, errno, "cannot find the file where it was opened");
-  r = become_sandbox (wish, fault);
+  r = file_become_sandbox (wish, fault);
   if (r == 0)
-    r = check_readable (mount_fd, &file, fault);
+    r = file_check_readable (mount_fd, &file, fault);
   if (r == 0)
     *ret_mount_fd = fd_steal (&mount_fd);
   return r;

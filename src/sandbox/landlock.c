@@ -98,7 +98,7 @@ landlock_abi (void)
 }
 
 static int
-add_rule (int ruleset, const struct landlock_rule *rule, uint64_t handled, struct fault *fault)
+landlock_add_rule (int ruleset, const struct landlock_rule *rule, uint64_t handled, struct fault *fault)
 {
   struct stat info;
   autoclose int fd = open (rule->path, O_PATH | O_CLOEXEC);
@@ -134,7 +134,7 @@ landlock_confine (int abi, bool online, const struct landlock_rule *rules, size_
   if (fd < 0)
     return fault_set (fault, errno, "cannot create a landlock ruleset");
   for (size_t i = 0; i < count; i++) {
-    int r = add_rule (fd, &rules[i], ruleset.handled_access_fs, fault);
+    int r = landlock_add_rule (fd, &rules[i], ruleset.handled_access_fs, fault);
     if (r < 0)
       return r;
   }

@@ -215,8 +215,8 @@ cursor_advance (struct cursor *cursor)
 
 /* Puts the pages into RESULT, which may be one of the two, that are in ONE and OTHER, or in EITHER. */
 static void
-merge (struct memory_pages *pages, const struct ranges *one, const struct ranges *other, bool either,
-       struct ranges *result)
+memory_merge (struct memory_pages *pages, const struct ranges *one, const struct ranges *other, bool either,
+              struct ranges *result)
 {
   struct cursor a = {.ranges = one}, b = {.ranges = other};
   struct ranges *scratch = &pages->scratch;
@@ -239,7 +239,7 @@ merge (struct memory_pages *pages, const struct ranges *one, const struct ranges
 
 /* What the calling process has touched since it was forked. */
 static void
-look (struct ranges *written, struct ranges *read)
+memory_look (struct ranges *written, struct ranges *read)
 {
   FILE *maps = fopen ("/proc/self/maps", "re");
   autoclose int pagemap = open ("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -272,13 +272,13 @@ look (struct ranges *written, struct ranges *read)
 void
 memory_learn (struct memory_pages *pages)
 {
-  look (&pages->now, &pages->both);
-  merge (pages, &pages->read, &pages->both, true, &pages->read);
-  merge (pages, &pages->read_always, &pages->both, !pages->learnt, &pages->read_always);
-  merge (pages, &pages->always, &pages->now, !pages->learnt, &pages->always);
-  merge (pages, &pages->once, &pages->now, false, &pages->both);
-  merge (pages, &pages->often, &pages->both, true, &pages->often);
-  merge (pages, &pages->once, &pages->now, true, &pages->once);
+  memory_look (&pages->now, &pages->both);
+  memory_merge (pages, &pages->read, &pages->both, true, &pages->read);
+  memory_merge (pages, &pages->read_always, &pages->both, !pages->learnt, &pages->read_always);
+  memory_merge (pages, &pages->always, &pages->now, !pages->learnt, &pages->always);
+  memory_merge (pages, &pages->once, &pages->now, false, &pages->both);
+  memory_merge (pages, &pages->often, &pages->both, true, &pages->often);
+  memory_merge (pages, &pages->once, &pages->now, true, &pages->once);
   pages->learnt = true;
 }
 

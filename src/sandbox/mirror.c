@@ -28,7 +28,7 @@ take_link (int from, int to, const char *name, struct fault *fault)
 }
 
 static int
-take_tree (int from, int to, const char *name, bool directory, struct fault *fault)
+mirror_take_tree (int from, int to, const char *name, bool directory, struct fault *fault)
 {
   autoclose int place = -1;
   if (!directory)
@@ -43,18 +43,18 @@ take_tree (int from, int to, const char *name, bool directory, struct fault *fau
 }
 
 static int
-take (int from, int to, const char *name, struct fault *fault)
+mirror_take (int from, int to, const char *name, struct fault *fault)
 {
   struct stat info;
   if (fstatat (from, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
     return fault_set (fault, errno, "cannot look at %s", name);
   if (S_ISLNK (info.st_mode))
     return take_link (from, to, name, fault);
-  return take_tree (from, to, name, S_ISDIR (info.st_mode), fault);
+  return mirror_take_tree (from, to, name, S_ISDIR (info.st_mode), fault);
 }
 
 static bool
-is_listed (const char *name, const char *const *list)
+mirror_is_listed (const char *name, const char *const *list)
 {
   while (*list && strcmp (*list, name) != 0)
     list++;
@@ -71,7 +71,7 @@ mirror_all (int from, int to, const char *const *but, struct fault *fault)
   for (const char *name = ""; r == 0 && name;) {
     name = fd_next_name (list);
     if (name)
-      r = is_listed (name, but) ? 0 : take (from, to, name, fault);
+      r = mirror_is_listed (name, but) ? 0 : mirror_take (from, to, name, fault);
     else if (errno)
       r = fault_set (fault, errno, "cannot list a directory of the zygote's tree");
   }

@@ -288,7 +288,7 @@ mounts_make_parents (int root, const char *path, struct fault *fault)
 
 /* An empty file where PATH is to be, for a mount to be put on, in directories that are made as needed. */
 static int
-make_mount_point (int root, const char *path, struct fault *fault)
+mounts_make_mount_point (int root, const char *path, struct fault *fault)
 {
   int r = mounts_make_parents (root, path, fault);
   if (r < 0)
@@ -306,7 +306,7 @@ attach_files (const struct mounts_given *given, const char *target, struct fault
   for (int i = 0; i < MOUNTS_FILES && r == 0; i++) {
     if (given->bind_fd[MOUNTS_FILE + i] < 0)
       continue;
-    r = make_mount_point (root, given->file_path[i], fault);
+    r = mounts_make_mount_point (root, given->file_path[i], fault);
     if (r == 0)
       r = mounts_attach (given->bind_fd[MOUNTS_FILE + i], root, given->file_path[i], fault);
   }
@@ -314,8 +314,8 @@ attach_files (const struct mounts_given *given, const char *target, struct fault
 }
 
 static int
-take_step (const struct mount_step *step, const struct limits *limits, const struct mounts_given *given,
-           struct made *made, struct fault *fault)
+mounts_take_step (const struct mount_step *step, const struct limits *limits,
+                  const struct mounts_given *given, struct made *made, struct fault *fault)
 {
   autoclose int fd = -1;
   int r;
@@ -352,7 +352,7 @@ mounts_enter (const struct limits *limits, const struct mounts_given *given, boo
   struct made made = {.overlay_fd = {-1, -1, -1}};
   int r = given->own_path ? own_path_needs_root (given->own_path, &made.own_root, fault) : 0;
   for (size_t i = 0; i < sizeof sandbox_mounts / sizeof sandbox_mounts[0] && r == 0; i++)
-    r = take_step (&sandbox_mounts[i], limits, given, &made, fault);
+    r = mounts_take_step (&sandbox_mounts[i], limits, given, &made, fault);
   for (int i = 0; i < MOUNTS_PLACES; i++)
     fd_close (&made.overlay_fd[i]);
   if (r == 0)

@@ -24,7 +24,7 @@ static const char *const namespace_names[NAMESPACES] = {
 };
 
 static int
-write_text (int directory, const char *path, const char *text)
+namespaces_write_text (int directory, const char *path, const char *text)
 {
   autoclose int fd = openat (directory, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0)
@@ -46,15 +46,15 @@ namespaces_map (int proc_fd, const char *process, uid_t inside_uid, uid_t outsid
     return fault_set (fault, errno, "cannot open /proc/%s", process);
 
   /* In this order: an ordinary user may write a gid_map only once setgroups is denied. */
-  int r = write_text (directory, "setgroups", "deny");
+  int r = namespaces_write_text (directory, "setgroups", "deny");
   if (r < 0)
     return fault_set (fault, -r, "cannot deny setgroups in /proc/%s", process);
   snprintf (text, sizeof text, "%u %u 1\n", (unsigned)inside_gid, (unsigned)outside_gid);
-  r = write_text (directory, "gid_map", text);
+  r = namespaces_write_text (directory, "gid_map", text);
   if (r < 0)
     return fault_set (fault, -r, "cannot map group id %u in /proc/%s", (unsigned)outside_gid, process);
   snprintf (text, sizeof text, "%u %u 1\n", (unsigned)inside_uid, (unsigned)outside_uid);
-  r = write_text (directory, "uid_map", text);
+  r = namespaces_write_text (directory, "uid_map", text);
   if (r < 0)
     return fault_set (fault, -r, "cannot map user id %u in /proc/%s", (unsigned)outside_uid, process);
   return 0;
@@ -153,7 +153,7 @@ namespaces_seal (int proc_fd, struct fault *fault)
 {
   /* The file shows the setting of whoever opens it: of the nested namespace, although it lies in the zygote's
    * procfs. */
-  int r = write_text (proc_fd, "sys/user/max_user_namespaces", "0");
+  int r = namespaces_write_text (proc_fd, "sys/user/max_user_namespaces", "0");
   if (r == -EROFS || r == -ENOENT || r == -EACCES)
     return 1;
   if (r < 0)

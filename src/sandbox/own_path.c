@@ -75,7 +75,8 @@ own_path_needs_root (const char *path, bool *ret_needs, struct fault *fault)
 
 /* Fills ROOT, which is attached over the zygote's. PROC: a procfs and its context. */
 static int
-furnish (const char *path, int from, int root, const int proc[2], int workspace_fd, struct fault *fault)
+own_path_furnish (const char *path, int from, int root, const int proc[2], int workspace_fd,
+                  struct fault *fault)
 {
   size_t count = layer_is_disabled (LAYER_PROC) ? OWN - 1 : OWN;
   for (size_t i = 0; i < count; i++)
@@ -101,7 +102,7 @@ own_path_enter (const char *path, int workspace_fd, bool *ret_fresh_proc, struct
   if (r == 0)
     r = mounts_attach (root, AT_FDCWD, "/", fault);
   if (r == 0)
-    r = furnish (path, from, root, (const int[]){proc_fd, context}, workspace_fd, fault);
+    r = own_path_furnish (path, from, root, (const int[]){proc_fd, context}, workspace_fd, fault);
   if (r == 0)
     r = tree_become_root (root, fault);
   *ret_fresh_proc = r == 0 && proc_fd >= 0;

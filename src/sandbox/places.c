@@ -31,7 +31,7 @@ enum { OWN = sizeof own / sizeof own[0] };
 _Static_assert(PLACE_WORK == 10 && PLACE_TMP == 11, "the links name the descriptors");
 
 static int
-make_own (int root, struct fault *fault)
+places_make_own (int root, struct fault *fault)
 {
   for (size_t i = 0; i < OWN; i++) {
     int r = own[i].link ? symlinkat (own[i].link, root, own[i].path) : mkdirat (root, own[i].path, 0755);
@@ -55,8 +55,8 @@ attach_devices (const struct limits *limits, int root, struct fault *fault)
 
 /* Fills ROOT, a detached tmpfs, and makes it the root. PROC: a procfs and its context. */
 static int
-furnish (const struct limits *limits, int from, int root, const int proc[2], int workspace_fd,
-         struct fault *fault)
+places_furnish (const struct limits *limits, int from, int root, const int proc[2], int workspace_fd,
+                struct fault *fault)
 {
   const char *names[OWN + 1] = {NULL};
   for (size_t i = 0; i < OWN; i++)
@@ -64,7 +64,7 @@ furnish (const struct limits *limits, int from, int root, const int proc[2], int
   /* It must be attached before anything can be attached to it. */
   int r = mounts_attach (root, AT_FDCWD, "/", fault);
   if (r == 0)
-    r = make_own (root, fault);
+    r = places_make_own (root, fault);
   if (r == 0)
     r = mirror_all (from, root, names, fault);
   if (r == 0)
@@ -91,7 +91,8 @@ places_enter (const struct limits *limits, int workspace_fd, bool *ret_entered, 
   if (!*ret_entered)
     return 0;
   r = mounts_tmpfs (ROOT_BYTES, ROOT_FILES, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, &root, fault);
-  return r < 0 ? r : furnish (limits, from, root, (const int[]){proc_fd, context}, workspace_fd, fault);
+  return r < 0 ? r
+               : places_furnish (limits, from, root, (const int[]){proc_fd, context}, workspace_fd, fault);
 }
 
 int

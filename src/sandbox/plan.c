@@ -73,7 +73,7 @@ plan_to_arguments (const struct plan *plan)
 }
 
 static int
-parse_id (const char *text, uint32_t *ret_id)
+plan_parse_id (const char *text, uint32_t *ret_id)
 {
   uint64_t value = 0;
   if (!*text)
@@ -143,7 +143,8 @@ plan_from_arguments (struct plan *ret_plan, int argc, char **argv, struct fault 
   while (i < argc && strcmp (argv[i], "--") != 0) {
     int left = argc - i - 1;
     if (strcmp (argv[i], "--map") == 0 && left >= 2) {
-      if (parse_id (argv[i + 1], &plan.host_uid) < 0 || parse_id (argv[i + 2], &plan.host_gid) < 0) {
+      if (plan_parse_id (argv[i + 1], &plan.host_uid) < 0 ||
+          plan_parse_id (argv[i + 2], &plan.host_gid) < 0) {
         r = fault_set (fault, EINVAL, "--map takes two ids, not %.40s %.40s", argv[i + 1], argv[i + 2]);
         goto fail;
       }

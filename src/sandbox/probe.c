@@ -36,7 +36,7 @@
 /* ---- helpers ---- */
 
 __attribute__ ((format (printf, 3, 4))) static void
-say (char *text, size_t size, const char *format, ...)
+probe_say (char *text, size_t size, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
@@ -44,8 +44,8 @@ say (char *text, size_t size, const char *format, ...)
   va_end (args);
 }
 
-#define TEXT(line, ...)   say ((line)->text, sizeof (line)->text, __VA_ARGS__)
-#define REMEDY(line, ...) say ((line)->remedy, sizeof (line)->remedy, __VA_ARGS__)
+#define TEXT(line, ...)   probe_say ((line)->text, sizeof (line)->text, __VA_ARGS__)
+#define REMEDY(line, ...) probe_say ((line)->remedy, sizeof (line)->remedy, __VA_ARGS__)
 
 /* What a fact was found to be, in tables: for programs, for people, and what would make it good. */
 struct finding {
@@ -66,7 +66,7 @@ put_finding (struct probe_line *line, const struct finding *finding, const char 
 }
 
 static bool
-read_line (const char *path, char *text, size_t size)
+probe_read_line (const char *path, char *text, size_t size)
 {
   autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
   ssize_t got = fd < 0 ? -1 : read (fd, text, size - 1);
@@ -280,7 +280,7 @@ probe_kernel (struct probe *probe)
   struct probe_line *line = &probe->line[PROBE_KERNEL];
   struct utsname name;
   uname (&name);
-  say (probe->release, sizeof probe->release, "%s", name.release);
+  probe_say (probe->release, sizeof probe->release, "%s", name.release);
   if (sscanf (name.release, "%u.%u", &probe->major, &probe->minor) != 2)
     probe->major = probe->minor = 0;
   bool recent = is_at_least (probe, KERNEL_MAJOR, KERNEL_MINOR);
@@ -398,7 +398,7 @@ probe_huge_pages (struct probe *probe)
                                      "use Linux 6.1 or later"};
   char text[128];
   const struct finding *found = &ok;
-  if (!read_line ("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text))
+  if (!probe_read_line ("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text))
     found = &kernel;
   else if (strstr (text, "[never]"))
     found = &off;

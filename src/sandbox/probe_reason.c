@@ -11,7 +11,7 @@
 #include "sandbox/mountinfo.h"
 
 static FILE *
-open_below (const char *root, const char *path)
+probe_reason_open_below (const char *root, const char *path)
 {
   char whole[PATH_MAX];
   return (size_t)snprintf (whole, sizeof whole, "%s%s", root, path) < sizeof whole ? fopen (whole, "re")
@@ -21,7 +21,7 @@ open_below (const char *root, const char *path)
 static long
 read_setting (const char *root, const char *path, long otherwise)
 {
-  FILE *file = open_below (root, path);
+  FILE *file = probe_reason_open_below (root, path);
   long value = otherwise;
   if (file && fscanf (file, "%ld", &value) != 1)
     value = otherwise;
@@ -42,7 +42,7 @@ probe_max_user_namespaces (const char *root)
 static bool
 has_mount_at_root (const char *root)
 {
-  FILE *file = open_below (root, "/proc/self/mountinfo");
+  FILE *file = probe_reason_open_below (root, "/proc/self/mountinfo");
   struct mountinfo mount;
   bool found = !file;
   while (file && !found && mountinfo_next (file, &mount))
@@ -54,7 +54,7 @@ has_mount_at_root (const char *root)
 
 /* Where PATH leads below ROOT; empty when that cannot be seen. */
 static void
-read_link (const char *root, const char *path, char *ret_target, size_t size)
+probe_reason_read_link (const char *root, const char *path, char *ret_target, size_t size)
 {
   char whole[PATH_MAX];
   snprintf (whole, sizeof whole, "%s%s", root, path);
@@ -68,8 +68,8 @@ has_other_root (const char *root)
 {
   char ours[64], theirs[64], path[PATH_MAX];
   struct stat our, their;
-  read_link (root, "/proc/self/ns/mnt", ours, sizeof ours);
-  read_link (root, "/proc/1/ns/mnt", theirs, sizeof theirs);
+  probe_reason_read_link (root, "/proc/self/ns/mnt", ours, sizeof ours);
+  probe_reason_read_link (root, "/proc/1/ns/mnt", theirs, sizeof theirs);
   if (!ours[0] || strcmp (ours, theirs) != 0)
     return false;
   snprintf (path, sizeof path, "%s/proc/1/root", root);
@@ -85,7 +85,7 @@ has_other_root (const char *root)
 static bool
 is_host_root (const char *root)
 {
-  FILE *file = open_below (root, "/proc/self/uid_map");
+  FILE *file = probe_reason_open_below (root, "/proc/self/uid_map");
   unsigned first = 1, outside = 1, count = 0;
   bool whole = !file || (fscanf (file, "%u %u %u", &first, &outside, &count) == 3 && first == 0 &&
                          outside == 0 && count == UINT_MAX);
@@ -121,7 +121,7 @@ unsigned
 probe_cgroup_trees (const char *root)
 {
   static const char *const controllers[] = {"memory", "pids", "cpuacct", "cpu"};
-  FILE *file = open_below (root, "/proc/self/mountinfo");
+  FILE *file = probe_reason_open_below (root, "/proc/self/mountinfo");
   struct mountinfo mount;
   unsigned trees = 0;
   while (file && mountinfo_next (file, &mount)) {

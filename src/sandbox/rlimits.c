@@ -35,7 +35,7 @@ static const struct rlimit_row {
 };
 
 static int
-set (__rlimit_resource_t resource, const char *name, rlim_t value, struct fault *fault)
+rlimits_set (__rlimit_resource_t resource, const char *name, rlim_t value, struct fault *fault)
 {
   struct rlimit now;
   if (getrlimit (resource, &now) < 0)
@@ -65,7 +65,7 @@ rlimits_apply (const struct limits *limits, struct fault *fault)
       value = limits->value[row->limit] < limit_table[row->limit].maximum
                   ? limits->value[row->limit] / 1000 + 2
                   : RLIM_INFINITY;
-    int r = set (row->resource, row->name, value, fault);
+    int r = rlimits_set (row->resource, row->name, value, fault);
     if (r < 0)
       return r;
   }
@@ -75,7 +75,7 @@ rlimits_apply (const struct limits *limits, struct fault *fault)
 int
 rlimits_apply_processes (const struct limits *limits, uint64_t others, struct fault *fault)
 {
-  return set (RLIMIT_NPROC, "RLIMIT_NPROC", limits->value[LIMIT_PIDS] + others, fault);
+  return rlimits_set (RLIMIT_NPROC, "RLIMIT_NPROC", limits->value[LIMIT_PIDS] + others, fault);
 }
 
 uint64_t
@@ -101,5 +101,5 @@ rlimits_count_tasks (void)
 int
 rlimits_apply_memory (const struct limits *limits, uint64_t have_bytes, struct fault *fault)
 {
-  return set (RLIMIT_DATA, "RLIMIT_DATA", limits->value[LIMIT_MEMORY] + have_bytes, fault);
+  return rlimits_set (RLIMIT_DATA, "RLIMIT_DATA", limits->value[LIMIT_MEMORY] + have_bytes, fault);
 }

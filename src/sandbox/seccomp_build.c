@@ -15,7 +15,7 @@
 #define LANDLOCK_ABI_SCOPED 6
 
 static void
-release (scmp_filter_ctx *context)
+seccomp_build_release (scmp_filter_ctx *context)
 {
   if (*context)
     seccomp_release (*context);
@@ -98,7 +98,7 @@ add_choices (scmp_filter_ctx context, const struct seccomp_rule *rule,
 }
 
 static int
-add_rule (scmp_filter_ctx context, const struct seccomp_rule *rule, struct fault *fault)
+seccomp_build_add_rule (scmp_filter_ctx context, const struct seccomp_rule *rule, struct fault *fault)
 {
   struct comparisons compare = {.count = 0};
   /* What happens anyway cannot be added, and need not. */
@@ -154,7 +154,7 @@ export_sealed (scmp_filter_ctx context, int *ret_fd, struct fault *fault)
 int
 seccomp_build_for (uint32_t architecture, const struct seccomp_host *host, int *ret_fd, struct fault *fault)
 {
-  __attribute__ ((cleanup (release))) scmp_filter_ctx context =
+  __attribute__ ((cleanup (seccomp_build_release))) scmp_filter_ctx context =
       seccomp_init (SCMP_ACT_ERRNO (SECCOMP_DEFAULT_VERDICT));
   if (!context)
     return fault_set (fault, ENOMEM, "cannot start a seccomp program");
@@ -176,7 +176,7 @@ seccomp_build_for (uint32_t architecture, const struct seccomp_host *host, int *
   unsigned facts = seccomp_facts (host);
   for (size_t i = 0; i < seccomp_rules_count && r == 0; i++)
     if (seccomp_applies (&seccomp_rules[i], facts))
-      r = add_rule (context, &seccomp_rules[i], fault);
+      r = seccomp_build_add_rule (context, &seccomp_rules[i], fault);
   if (r < 0)
     return r;
   return export_sealed (context, ret_fd, fault);

@@ -96,8 +96,8 @@ tree_open_sources (const struct plan *plan, int *fds, struct fault *fault)
 /* Makes the directories above TARGET (absolute) and opens the last of them. *RET_NAME is what follows. Links
  * are followed as if ROOT were the root, so a step may lie below /lib where that is a link. */
 static int
-open_parent (int root, const char *target, char *buffer, size_t size, const char **ret_name,
-             struct fault *fault)
+tree_open_parent (int root, const char *target, char *buffer, size_t size, const char **ret_name,
+                  struct fault *fault)
 {
   while (*target == '/')
     target++;
@@ -131,7 +131,7 @@ open_parent (int root, const char *target, char *buffer, size_t size, const char
 
 /* The place to mount on: a directory or an empty file, as the source is. What is there already, will do. */
 static int
-make_mount_point (int parent, const char *name, int source, struct fault *fault)
+tree_make_mount_point (int parent, const char *name, int source, struct fault *fault)
 {
   struct stat info;
   if (fstat (source, &info) < 0)
@@ -148,14 +148,14 @@ make_mount_point (int parent, const char *name, int source, struct fault *fault)
 }
 
 static int
-carry_out (const struct plan_step *step, int root, int source, struct fault *fault)
+tree_carry_out (const struct plan_step *step, int root, int source, struct fault *fault)
 {
   char buffer[4096];
   const char *name = "";
   bool needs_source = step->kind != PLAN_LINK && step->kind != PLAN_TEXT;
   if (needs_source && source < 0)
     return 0;
-  int r = open_parent (root, step->target, buffer, sizeof buffer, &name, fault);
+  int r = tree_open_parent (root, step->target, buffer, sizeof buffer, &name, fault);
   if (r < 0)
     return r;
   autoclose int parent = r;
@@ -165,7 +165,7 @@ carry_out (const struct plan_step *step, int root, int source, struct fault *fau
   case PLAN_BIND_MAYBE:
   case PLAN_BIND_REAL:
   case PLAN_DEVICE:
-    r = make_mount_point (parent, name, source, fault);
+    r = tree_make_mount_point (parent, name, source, fault);
     return r < 0 ? r : mounts_attach (source, parent, name, fault);
   case PLAN_COPY:
     return copy_file (source, parent, name, fault);
@@ -251,7 +251,7 @@ tree_build (const struct plan *plan, int *fds, struct fault *fault)
     r = make_mount_points (root, fault);
   for (size_t i = 0; i < plan->step_count; i++) {
     if (r == 0)
-      r = carry_out (&plan->steps[i], root, fds[i], fault);
+      r = tree_carry_out (&plan->steps[i], root, fds[i], fault);
     fd_close (&fds[i]);
   }
   if (r == 0)

@@ -117,7 +117,7 @@ list_copies (int directory_fd, guint64 *ret_total)
 }
 
 static void
-make_room (struct blob_cache *cache, guint64 bytes)
+blob_cache_make_room (struct blob_cache *cache, guint64 bytes)
 {
   guint64 total;
   g_autoptr (GArray) copies = list_copies (cache->fd, &total);
@@ -138,7 +138,7 @@ blob_cache_keep (struct blob_cache *cache, int fd, const char *sha256, guint64 b
   /* On the disk before it has a name: after a power cut a name would stand for anything. */
   if (bytes > cache->most || !blob_file_is_nameless (fd) || fdatasync (fd) < 0)
     return;
-  make_room (cache, bytes);
+  blob_cache_make_room (cache, bytes);
   blob_file_link (fd, cache->fd, NULL, cache->fd, sha256);
 }
 

@@ -83,7 +83,7 @@ blob_file_write (int fd, const void *data, gsize length, guint64 offset)
 
 /* -ESTALE: there are fewer bytes than there were. */
 static int
-copy_piece (int from, guint64 offset, guint64 end, int to)
+blob_file_copy_piece (int from, guint64 offset, guint64 end, int to)
 {
   g_autofree char *block = g_malloc (BLOCK_BYTES);
   while (offset < end) {
@@ -113,14 +113,14 @@ copy_data (int from, guint64 offset, guint64 end, int to)
     if (got < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EIO || errno == EFBIG))
       return -errno;
     if (got <= 0)
-      return copy_piece (from, offset, end, to);
+      return blob_file_copy_piece (from, offset, end, to);
     offset += (guint64)got;
   }
   return 0;
 }
 
 static int
-copy_all (int from, guint64 bytes, int to)
+blob_file_copy_all (int from, guint64 bytes, int to)
 {
   if (bytes > 0 && ioctl (to, FICLONE, from) == 0) {
     struct stat st;
@@ -176,7 +176,7 @@ is_sealed (int fd)
 gboolean
 blob_file_copy (int from, guint64 bytes, const char *sha256, int to, GError **error)
 {
-  int r = copy_all (from, bytes, to);
+  int r = blob_file_copy_all (from, bytes, to);
   if (r < 0 && r != -ESTALE)
     return error_from_errno (error, r, "cannot copy a file into the store");
   if (r == 0 && is_sealed (from))

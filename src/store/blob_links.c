@@ -29,7 +29,7 @@ struct blob_links {
 };
 
 static int
-lock (int fd, int how)
+blob_links_lock (int fd, int how)
 {
   int r;
   do
@@ -41,7 +41,7 @@ lock (int fd, int how)
 /* ---- removing ---- */
 
 static void
-remove_name (const struct blobs *blobs, int directory_fd, const char *name, guint depth)
+blob_links_remove_name (const struct blobs *blobs, int directory_fd, const char *name, guint depth)
 {
   struct stat st;
   if (fstatat (directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -58,7 +58,7 @@ remove_name (const struct blobs *blobs, int directory_fd, const char *name, guin
   if (!list)
     return;
   for (const char *entry; (entry = fd_next_name (list));)
-    remove_name (blobs, fd, entry, depth - 1);
+    blob_links_remove_name (blobs, fd, entry, depth - 1);
   closedir (list);
   unlinkat (directory_fd, name, AT_REMOVEDIR);
 }
@@ -68,10 +68,10 @@ static int
 take_left_over (int parent_fd, const char *name)
 {
   autoclose int fd = openat (parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0 || lock (parent_fd, LOCK_EX) < 0)
+  if (fd < 0 || blob_links_lock (parent_fd, LOCK_EX) < 0)
     return -1;
-  int r = lock (fd, LOCK_EX | LOCK_NB);
-  (void)lock (parent_fd, LOCK_UN);
+  int r = blob_links_lock (fd, LOCK_EX | LOCK_NB);
+  (void)blob_links_lock (parent_fd, LOCK_UN);
   return r < 0 ? -1 : fd_steal (&fd);
 }
 
@@ -88,7 +88,7 @@ blob_links_sweep (const struct blobs *blobs, guint *ret_removed)
     autoclose int fd = take_left_over (parent_fd, name);
     if (fd < 0)
       continue;
-    remove_name (blobs, parent_fd, name, DEPTH_MAX + 1);
+    blob_links_remove_name (blobs, parent_fd, name, DEPTH_MAX + 1);
     (*ret_removed)++;
   }
   closedir (list);
@@ -100,7 +100,7 @@ blob_links_free (struct blob_links *links)
   if (!links)
     return;
   if (links->folder_fd >= 0)
-    remove_name (links->blobs, links->parent_fd, links->name, DEPTH_MAX + 1);
+    blob_links_remove_name (links->blobs, links->parent_fd, links->name, DEPTH_MAX + 1);
   fd_close (&links->folder_fd);
   fd_close (&links->parent_fd);
   g_free (links);
@@ -114,19 +114,19 @@ make_locked (struct blob_links *links)
   if (mkdirat (links->parent_fd, links->name, 0700) < 0)
     return -errno;
   links->folder_fd = openat (links->parent_fd, links->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  return links->folder_fd < 0 ? -errno : lock (links->folder_fd, LOCK_EX | LOCK_NB);
+  return links->folder_fd < 0 ? -errno : blob_links_lock (links->folder_fd, LOCK_EX | LOCK_NB);
 }
 
 static int
-make_folder (struct blob_links *links)
+blob_links_make_folder (struct blob_links *links)
 {
   id_make (links->name);
-  int r = lock (links->parent_fd, LOCK_EX);
+  int r = blob_links_lock (links->parent_fd, LOCK_EX);
   if (r < 0)
     return r;
   r = make_locked (links);
   /* Not left to closing: what was forked meanwhile has the descriptor as well. */
-  (void)lock (links->parent_fd, LOCK_UN);
+  (void)blob_links_lock (links->parent_fd, LOCK_UN);
   return r;
 }
 
@@ -139,7 +139,7 @@ blob_links_new (struct blobs *blobs, GError **error)
   struct blob_links *links = g_new (struct blob_links, 1);
   *links = (struct blob_links){.blobs = blobs, .folder_fd = -1};
   links->parent_fd = blobs->backend->links (blobs->self, error);
-  int r = links->parent_fd < 0 ? -1 : make_folder (links);
+  int r = links->parent_fd < 0 ? -1 : blob_links_make_folder (links);
   if (r == 0)
     return links;
   if (links->parent_fd >= 0)

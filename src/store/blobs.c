@@ -13,7 +13,7 @@
 #define DIGEST_LETTERS 64
 
 static gboolean
-check_key (const char *key, GError **error)
+blobs_check_key (const char *key, GError **error)
 {
   if (blob_key_is_good (key))
     return TRUE;
@@ -33,7 +33,7 @@ check_digest (const char *sha256, GError **error)
 
 /* Of URL; PLACE gets what is behind its scheme. */
 static const struct blobs_backend *
-find_backend (const char *url, struct blobs_place *place, GError **error)
+blobs_find_backend (const char *url, struct blobs_place *place, GError **error)
 {
   if (g_str_has_prefix (url, "directory:")) {
     place->rest = url + strlen ("directory:");
@@ -52,7 +52,7 @@ struct blobs *
 blobs_open (const char *url, const char *scratch, guint64 cache_bytes, guint64 timeout_ms, GError **error)
 {
   struct blobs_place place = {.scratch = scratch, .cache_bytes = cache_bytes, .timeout_ms = timeout_ms};
-  const struct blobs_backend *backend = find_backend (url, &place, error);
+  const struct blobs_backend *backend = blobs_find_backend (url, &place, error);
   gpointer self = backend ? backend->open (&place, error) : NULL;
   if (!self)
     return NULL;
@@ -80,7 +80,7 @@ gboolean
 blobs_put (struct blobs *blobs, const char *key, int fd, guint64 bytes, const char *sha256, const char *mime,
            GError **error)
 {
-  return check_key (key, error) && check_digest (sha256, error) &&
+  return blobs_check_key (key, error) && check_digest (sha256, error) &&
          blobs->backend->put (blobs->self, key, fd, bytes, sha256, mime, error);
 }
 
@@ -88,7 +88,7 @@ blobs_put (struct blobs *blobs, const char *key, int fd, guint64 bytes, const ch
 int
 blobs_get (struct blobs *blobs, const char *key, guint64 bytes, const char *sha256, GError **error)
 {
-  if (!check_key (key, error) || (sha256 && !check_digest (sha256, error)))
+  if (!blobs_check_key (key, error) || (sha256 && !check_digest (sha256, error)))
     return -1;
   autoclose int fd = blobs->backend->get (blobs->self, key, bytes, sha256, error);
   struct stat st;
@@ -102,7 +102,7 @@ blobs_get (struct blobs *blobs, const char *key, guint64 bytes, const char *sha2
 gssize
 blobs_read (struct blobs *blobs, const char *key, guint64 offset, void *buffer, gsize length, GError **error)
 {
-  if (!check_key (key, error))
+  if (!blobs_check_key (key, error))
     return -1;
   if (length == 0 || offset > G_MAXINT64)
     return 0;
@@ -113,7 +113,7 @@ gboolean
 blobs_stat (struct blobs *blobs, const char *key, guint64 *ret_bytes, GError **error)
 {
   guint64 bytes;
-  if (!check_key (key, error) || !blobs->backend->stat (blobs->self, key, &bytes, error))
+  if (!blobs_check_key (key, error) || !blobs->backend->stat (blobs->self, key, &bytes, error))
     return FALSE;
   if (ret_bytes)
     *ret_bytes = bytes;
@@ -123,7 +123,7 @@ blobs_stat (struct blobs *blobs, const char *key, guint64 *ret_bytes, GError **e
 gboolean
 blobs_remove (struct blobs *blobs, const char *key, GError **error)
 {
-  return check_key (key, error) && blobs->backend->remove (blobs->self, key, error);
+  return blobs_check_key (key, error) && blobs->backend->remove (blobs->self, key, error);
 }
 
 gboolean
@@ -136,7 +136,7 @@ gboolean
 blobs_link (struct blobs *blobs, const char *key, guint64 bytes, const char *sha256, int directory_fd,
             const char *name, GError **error)
 {
-  return check_key (key, error) && (!sha256 || check_digest (sha256, error)) &&
+  return blobs_check_key (key, error) && (!sha256 || check_digest (sha256, error)) &&
          blobs->backend->link (blobs->self, key, bytes, sha256, directory_fd, name, error);
 }
 

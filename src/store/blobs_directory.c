@@ -56,7 +56,7 @@ struct directory {
 
 /* The folder NAME ("content/ab" too) of the store, which is made when MAKE. -1 and errno. */
 static int
-open_folder (const struct directory *self, const char *name, gboolean make)
+blobs_directory_open_folder (const struct directory *self, const char *name, gboolean make)
 {
   for (;;) {
     int fd = sys_openat2 (self->root_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
@@ -65,7 +65,7 @@ open_folder (const struct directory *self, const char *name, gboolean make)
     const char *slash = strchr (name, '/');
     if (slash) {
       g_autofree char *above = g_strndup (name, (gsize)(slash - name));
-      autoclose int above_fd = open_folder (self, above, TRUE);
+      autoclose int above_fd = blobs_directory_open_folder (self, above, TRUE);
       if (above_fd < 0)
         return -1;
     }
@@ -83,18 +83,19 @@ open_key_folder (const struct directory *self, const char *key, gboolean make, c
   const char *slash = strchr (key, '/');
   g_autofree char *kind = g_strndup (key, (gsize)(slash - key));
   *ret_name = slash + 1;
-  return open_folder (self, kind, make);
+  return blobs_directory_open_folder (self, kind, make);
 }
 
 static int
 open_content_folder (const struct directory *self, const char *sha256, gboolean make)
 {
   g_autofree char *name = g_strdup_printf (CONTENT "/%.2s", sha256);
-  return open_folder (self, name, make);
+  return blobs_directory_open_folder (self, name, make);
 }
 
 static gboolean
-fail (const struct directory *self, const char *what, const char *key, int err, GError **error)
+blobs_directory_fail (const struct directory *self, const char *what, const char *key, int err,
+                      GError **error)
 {
   if (abs (err) == ENOENT) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no file %s in %s", key, self->path);
@@ -192,7 +193,7 @@ static int
 directory_create (gpointer data, GError **error)
 {
   const struct directory *self = data;
-  autoclose int incoming_fd = open_folder (self, INCOMING, TRUE);
+  autoclose int incoming_fd = blobs_directory_open_folder (self, INCOMING, TRUE);
   int fd = incoming_fd < 0 ? -1 : blob_file_create (incoming_fd, NULL);
   if (fd < 0)
     error_from_errno (error, errno, "cannot make a file in %s", self->path);
@@ -225,7 +226,7 @@ fresh_copy (const struct directory *self, int fd, guint64 bytes, const char *sha
             GError **error)
 {
   fresh_clear (fresh);
-  fresh->folder = open_folder (self, INCOMING, TRUE);
+  fresh->folder = blobs_directory_open_folder (self, INCOMING, TRUE);
   fresh->own = fresh->folder < 0 ? -1 : blob_file_create (fresh->folder, &fresh->name);
   if (fresh->own < 0)
     return error_from_errno (error, errno, "cannot make a file in %s", self->path);
@@ -347,7 +348,7 @@ directory_get (gpointer data, const char *key, G_GNUC_UNUSED guint64 bytes, G_GN
 {
   int fd = open_key (data, key);
   if (fd < 0)
-    fail (data, "read", key, errno, error);
+    blobs_directory_fail (data, "read", key, errno, error);
   return fd;
 }
 
@@ -366,7 +367,7 @@ directory_read (gpointer data, const char *key, guint64 offset, void *buffer, gs
   }
   if (got >= 0)
     return (gssize)done;
-  fail (data, "read", key, errno, error);
+  blobs_directory_fail (data, "read", key, errno, error);
   return -1;
 }
 
@@ -376,7 +377,7 @@ directory_stat (gpointer data, const char *key, guint64 *ret_bytes, GError **err
   autoclose int fd = open_key (data, key);
   struct stat st;
   if (fd < 0 || fstat (fd, &st) < 0)
-    return fail (data, "look at", key, errno, error);
+    return blobs_directory_fail (data, "look at", key, errno, error);
   *ret_bytes = (guint64)st.st_size;
   return TRUE;
 }
@@ -392,7 +393,7 @@ directory_link (gpointer data, const char *key, G_GNUC_UNUSED guint64 bytes, G_G
     return TRUE;
   int err = errno;
   if (err != EXDEV && err != EPERM && err != EMLINK && err != EOPNOTSUPP)
-    return fail (self, "link", key, err, error);
+    return blobs_directory_fail (self, "link", key, err, error);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "cannot link %s of %s to there: %s", key,
                self->path, g_strerror (err));
   return FALSE;
@@ -407,10 +408,10 @@ directory_remove (gpointer data, const char *key, GError **error)
   const char *name;
   autoclose int folder_fd = open_key_folder (self, key, FALSE, &name);
   if (folder_fd < 0)
-    return errno == ENOENT || fail (self, "remove", key, errno, error);
+    return errno == ENOENT || blobs_directory_fail (self, "remove", key, errno, error);
   autoclose int fd = openat (folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (unlinkat (folder_fd, name, 0) < 0)
-    return errno == ENOENT || fail (self, "remove", key, errno, error);
+    return errno == ENOENT || blobs_directory_fail (self, "remove", key, errno, error);
   if (fd >= 0)
     drop_content (self, fd);
   return TRUE;
@@ -421,7 +422,7 @@ directory_remove (gpointer data, const char *key, GError **error)
 /* Calls EACH_NAME with the names in the folder FD; FALSE of it stops. 0 or a negative errno. */
 typedef gboolean (*each_name) (gpointer data, int folder_fd, const char *name);
 static int
-walk (int folder_fd, each_name each, gpointer data)
+blobs_directory_walk (int folder_fd, each_name each, gpointer data)
 {
   DIR *list = fd_list (folder_fd);
   if (!list)
@@ -463,11 +464,11 @@ directory_list (gpointer data, blobs_each each, gpointer each_data, GError **err
   const struct directory *self = data;
   struct listing listing = {.each = each, .data = each_data};
   for (const char *const *kind = blob_kinds; *kind && !listing.stopped; kind++) {
-    autoclose int folder_fd = open_folder (self, *kind, FALSE);
+    autoclose int folder_fd = blobs_directory_open_folder (self, *kind, FALSE);
     if (folder_fd < 0 && errno == ENOENT)
       continue;
     listing.kind = *kind;
-    int r = folder_fd < 0 ? -errno : walk (folder_fd, list_one, &listing);
+    int r = folder_fd < 0 ? -errno : blobs_directory_walk (folder_fd, list_one, &listing);
     if (r < 0)
       return error_from_errno (error, r, "cannot list the files in %s/%s", self->path, *kind);
   }
@@ -490,7 +491,7 @@ sweep_folder (gpointer data, int folder_fd, const char *name)
 {
   autoclose int fd = openat (folder_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd >= 0)
-    walk (fd, sweep_content, data);
+    blobs_directory_walk (fd, sweep_content, data);
   return TRUE;
 }
 
@@ -513,10 +514,10 @@ directory_sweep (gpointer data, guint *ret_removed, GError **error)
   } parts[] = {{CONTENT, sweep_folder}, {INCOMING, sweep_incoming}};
   const struct directory *self = data;
   for (gsize i = 0; i < G_N_ELEMENTS (parts); i++) {
-    autoclose int fd = open_folder (self, parts[i].folder, FALSE);
+    autoclose int fd = blobs_directory_open_folder (self, parts[i].folder, FALSE);
     if (fd < 0 && errno == ENOENT)
       continue;
-    int r = fd < 0 ? -errno : walk (fd, parts[i].each, ret_removed);
+    int r = fd < 0 ? -errno : blobs_directory_walk (fd, parts[i].each, ret_removed);
     if (r < 0)
       return error_from_errno (error, r, "cannot look through %s/%s", self->path, parts[i].folder);
   }
@@ -529,7 +530,7 @@ static int
 directory_links (gpointer data, GError **error)
 {
   const struct directory *self = data;
-  int fd = open_folder (self, LINKS, TRUE);
+  int fd = blobs_directory_open_folder (self, LINKS, TRUE);
   if (fd < 0)
     error_from_errno (error, errno, "cannot make the folder %s/%s", self->path, LINKS);
   return fd;

@@ -73,7 +73,7 @@ struct upload {
 
 /* Whether what is there under the key is what an earlier attempt, whose answer was lost, has put. */
 static gboolean
-is_ours (const struct upload *upload)
+blobs_s3_is_ours (const struct upload *upload)
 {
   struct s3_request head = {.method = "HEAD", .doing = "look at", .key = upload->key, .into_fd = -1};
   g_auto (s3_reply_t) reply = {0};
@@ -99,7 +99,7 @@ put_whole (struct upload *upload, GError **error)
   g_autoptr (GError) problem = NULL;
   if (s3_perform (upload->self->s3, &put, &reply, &problem))
     return TRUE;
-  if (reply.status == 412 && reply.repeated && is_ours (upload))
+  if (reply.status == 412 && reply.repeated && blobs_s3_is_ours (upload))
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;
@@ -207,7 +207,7 @@ finish_parts (struct upload *upload, const char *id, const char *list, GError **
                  s3_shown (upload->self->s3));
   }
   /* The answer to one that was carried out may have been lost; to ask again is "no such upload" then. */
-  if (reply.repeated && is_ours (upload))
+  if (reply.repeated && blobs_s3_is_ours (upload))
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;

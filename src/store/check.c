@@ -104,7 +104,7 @@ collect_stated (gpointer data, const struct sql_value *columns, guint count)
 
 /* The rows that QUERY finds, or NULL. */
 static GPtrArray *
-read_rows (struct check *check, const struct file_query *query, GError **error)
+check_read_rows (struct check *check, const struct file_query *query, GError **error)
 {
   struct transaction *transaction = database_begin (check->database, FALSE, error);
   if (!transaction)
@@ -122,7 +122,7 @@ read_state (struct check *check, const char *id, int *ret_state, GError **error)
 {
   autoquery struct file_query query = {0};
   file_query_add (&query, "SELECT " FILE_COLUMNS ", state FROM files WHERE id = ?", SQL_STR (id));
-  g_autoptr (GPtrArray) rows = read_rows (check, &query, error);
+  g_autoptr (GPtrArray) rows = check_read_rows (check, &query, error);
   if (!rows)
     return FALSE;
   *ret_state = rows->len > 0 ? (int)((struct stated_row *)rows->pdata[0])->state : -1;
@@ -146,7 +146,7 @@ forget_row (gpointer data, struct transaction *transaction, GError **error)
 }
 
 static gboolean
-forget (struct check *check, const struct file_row *row, GError **error)
+check_forget (struct check *check, const struct file_row *row, GError **error)
 {
   if (!check->options->force)
     return TRUE;
@@ -176,7 +176,7 @@ digest_is_right (struct check *check, const struct file_row *row, gboolean *ret_
 
 /* *RET_WHY: what is wrong with the blob of ROW; NULL: nothing. */
 static gboolean
-look_at (struct check *check, const struct file_row *row, const char **ret_why, GError **error)
+check_look_at (struct check *check, const struct file_row *row, const char **ret_why, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   struct blob_entry *entry = g_hash_table_lookup (check->entries, row->blob);
@@ -213,12 +213,12 @@ check_row (struct check *check, const struct stated_row *stated, GError **error)
   check->row_bytes += row->bytes;
   const char *why = NULL;
   int state = -1;
-  if (!look_at (check, row, &why, error) || (why && !read_state (check, row->id, &state, error)))
+  if (!check_look_at (check, row, &why, error) || (why && !read_state (check, row->id, &state, error)))
     return FALSE;
   if (!why || state != FILE_KEPT)
     return TRUE;
   lose (check, row, why);
-  return forget (check, row, error);
+  return check_forget (check, row, error);
 }
 
 static gboolean
@@ -232,7 +232,7 @@ check_rows (struct check *check, GError **error)
     /* What other machines keep in directories of theirs cannot be seen here. */
     file_query_add_ours (&query, check->store, check->database);
     file_query_add (&query, " ORDER BY id LIMIT ?", SQL_INT (BATCH));
-    g_autoptr (GPtrArray) rows = read_rows (check, &query, error);
+    g_autoptr (GPtrArray) rows = check_read_rows (check, &query, error);
     if (!rows)
       return FALSE;
     for (guint i = 0; i < rows->len; i++)
@@ -248,7 +248,7 @@ check_rows (struct check *check, GError **error)
 /* ---- blobs that nobody knows ---- */
 
 static gboolean
-find_unknown (struct check *check, GPtrArray *keys, GError **error)
+check_find_unknown (struct check *check, GPtrArray *keys, GError **error)
 {
   GHashTableIter iter;
   gpointer key, value;
@@ -279,7 +279,7 @@ static gboolean
 remove_unknown (struct check *check, GError **error)
 {
   g_autoptr (GPtrArray) keys = g_ptr_array_new ();
-  if (!find_unknown (check, keys, error))
+  if (!check_find_unknown (check, keys, error))
     return FALSE;
   /* A bucket that all reach may hold the files of others whose databases are not seen from here. */
   gboolean of_others = files_are_shared (check->store) && !database_is_shared (check->database);

@@ -122,7 +122,7 @@ database_shown (const struct database *database)
 /* ---- errors ---- */
 
 static gboolean
-set_failure (GError **error, const struct database *database, const struct sql_failure *failure)
+database_set_failure (GError **error, const struct database *database, const struct sql_failure *failure)
 {
   g_autofree char *text = text_one_line (failure->text, ERROR_SHOWN_BYTES);
   g_set_error (error, ADDER_ERROR, failure->trouble == SQL_TIMEOUT ? ADDER_ERROR_TIMEOUT : ADDER_ERROR_FAILED,
@@ -185,8 +185,8 @@ may_go (const struct database *database, gboolean write)
 /* Waits until DEADLINE_US for the caller's turn, and takes it with a connection, which is NULL where none is
  * open. */
 static gboolean
-take_turn (struct database *database, gboolean write, gint64 deadline_us, void **ret_connection,
-           gboolean *ret_tries, GError **error)
+database_take_turn (struct database *database, gboolean write, gint64 deadline_us, void **ret_connection,
+                    gboolean *ret_tries, GError **error)
 {
   struct reach *reach = &database->reaches[write];
   g_mutex_lock (&database->lock);
@@ -316,7 +316,7 @@ transaction_run (struct transaction *transaction, const char *sql, const struct 
 {
   struct database *database = transaction->database;
   if (transaction->broken)
-    return set_failure (error, database, &transaction->failure);
+    return database_set_failure (error, database, &transaction->failure);
   g_return_val_if_fail (transaction->is_open && !transaction->running, FALSE);
   if (!check_values (transaction, values, count, error)) {
     transaction->broken = TRUE;
@@ -339,7 +339,7 @@ transaction_run (struct transaction *transaction, const char *sql, const struct 
   }
   if (!ok) {
     transaction->broken = TRUE;
-    return set_failure (error, database, &transaction->failure);
+    return database_set_failure (error, database, &transaction->failure);
   }
   if (ret_changed)
     *ret_changed = changed;
@@ -395,7 +395,7 @@ begin_plain (struct transaction *transaction, gboolean write, GError **error)
   const struct backend *backend = transaction->database->backend;
   transaction->is_open = run_plain (transaction, write ? backend->begin_write : backend->begin_read);
   transaction->broken = !transaction->is_open;
-  return transaction->is_open || set_failure (error, transaction->database, &transaction->failure);
+  return transaction->is_open || database_set_failure (error, transaction->database, &transaction->failure);
 }
 
 /* What became of the commit called NAME, whose answer is lost: another connection can ask. A server that was
@@ -435,7 +435,7 @@ transaction_commit (struct transaction *transaction, GError **error)
   const struct backend *backend = database->backend;
   struct sql_failure *failure = &transaction->failure;
   if (transaction->broken)
-    return set_failure (error, database, failure);
+    return database_set_failure (error, database, failure);
   g_return_val_if_fail (transaction->is_open && !transaction->running, FALSE);
   gboolean is_named = transaction->write && backend->name_transaction;
   g_autofree char *name =
@@ -448,7 +448,7 @@ transaction_commit (struct transaction *transaction, GError **error)
   transaction->broken = TRUE;
   if (name && failure->trouble == SQL_LOST && settle_commit (transaction, name))
     return TRUE;
-  return set_failure (error, database, failure);
+  return database_set_failure (error, database, failure);
 }
 
 /* Ends what TRANSACTION began on its connection, which is closed when it is of no use any more. Nothing is
@@ -482,7 +482,7 @@ check_version (const struct database *database, gint64 version, GError **error)
 
 /* Brings the tables behind TRANSACTION's new connection up to date. */
 static gboolean
-prepare (struct transaction *transaction, GError **error)
+database_prepare (struct transaction *transaction, GError **error)
 {
   const struct database *database = transaction->database;
   gint64 version = 0;
@@ -512,15 +512,15 @@ connect_anew (struct transaction *transaction, GError **error)
   transaction->connection =
       database->backend->connect (database->where, statement_time (transaction), &transaction->failure);
   if (!transaction->connection)
-    return set_failure (error, database, &transaction->failure);
+    return database_set_failure (error, database, &transaction->failure);
   g_autoptr (GError) problem = NULL;
-  if (prepare (transaction, &problem) && transaction->connection)
+  if (database_prepare (transaction, &problem) && transaction->connection)
     return TRUE;
   if (transaction->connection)
     database->backend->disconnect (g_steal_pointer (&transaction->connection));
   /* It may have been lost after its tables were found to be well. */
   if (!problem)
-    return set_failure (error, database, &transaction->failure);
+    return database_set_failure (error, database, &transaction->failure);
   g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;
 }
@@ -535,7 +535,7 @@ begin (struct transaction *transaction, GError **error)
     /* One that lay idle may have been closed by the server, and then the others are likely to be as well. */
     gboolean is_lost = transaction->failure.trouble == SQL_LOST;
     if (!is_lost) {
-      set_failure (error, transaction->database, &transaction->failure);
+      database_set_failure (error, transaction->database, &transaction->failure);
       end_plain (transaction);
       return FALSE;
     }
@@ -556,8 +556,8 @@ transaction_new (struct database *database, gboolean write, gint64 deadline_us, 
   gint64 turn_us = g_get_monotonic_time () + (gint64)database->timeout_ms * 1000;
   void *connection = NULL;
   gboolean tries;
-  if (!take_turn (database, write, deadline_us ? MIN (deadline_us, turn_us) : turn_us, &connection, &tries,
-                  error))
+  if (!database_take_turn (database, write, deadline_us ? MIN (deadline_us, turn_us) : turn_us, &connection,
+                           &tries, error))
     return NULL;
   struct transaction *transaction = g_new0 (struct transaction, 1);
   *transaction = (struct transaction){.database = database,
@@ -592,7 +592,7 @@ transaction_end (struct transaction *transaction)
   struct database *database = transaction->database;
   if (transaction->broken && transaction->failure.trouble == SQL_TIMEOUT) {
     g_autoptr (GError) why = NULL;
-    set_failure (&why, database, &transaction->failure);
+    database_set_failure (&why, database, &transaction->failure);
     note_reach (database, transaction->write, why);
   }
   end_plain (transaction);

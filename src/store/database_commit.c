@@ -61,7 +61,7 @@ fail_all (GPtrArray *members, const GError *why)
 
 /* Its error is set when it fails, also where the step says nothing. */
 static gboolean
-run_step (struct member *member, struct transaction *transaction)
+database_commit_run_step (struct member *member, struct transaction *transaction)
 {
   g_clear_error (&member->error);
   if (member->step (member->data, transaction, &member->error) && !transaction->broken)
@@ -78,14 +78,14 @@ run_step_apart (struct member *member, struct transaction *transaction, GError *
 {
   if (!transaction_mark (transaction, error))
     return FALSE;
-  gboolean ok = run_step (member, transaction);
+  gboolean ok = database_commit_run_step (member, transaction);
   return transaction_return (transaction, ok, error);
 }
 
 /* Savepoints cost as much as the steps, and seldom is one needed: at first all are run without (APART FALSE),
  * and when one fails all are run again with them. */
 static enum attempt
-attempt (struct database *database, GPtrArray *members, gboolean apart)
+database_commit_attempt (struct database *database, GPtrArray *members, gboolean apart)
 {
   const struct member *first = members->pdata[0];
   g_autoptr (GError) why = NULL;
@@ -97,7 +97,7 @@ attempt (struct database *database, GPtrArray *members, gboolean apart)
   gboolean ok = TRUE;
   for (guint i = 0; ok && i < members->len; i++) {
     struct member *member = members->pdata[i];
-    ok = apart ? run_step_apart (member, transaction, &why) : run_step (member, transaction);
+    ok = apart ? run_step_apart (member, transaction, &why) : database_commit_run_step (member, transaction);
     if (!ok && !why)
       why = g_error_copy (member->error);
   }
@@ -118,7 +118,7 @@ commit_together (struct database *database, GPtrArray *members)
   const struct member *first = members->pdata[0];
   gboolean apart = FALSE;
   for (guint i = 0; i < ATTEMPTS_MAX; i++) {
-    enum attempt result = attempt (database, members, apart);
+    enum attempt result = database_commit_attempt (database, members, apart);
     if (result == ATTEMPT_DONE || (i > 0 && g_get_monotonic_time () >= first->deadline_us))
       return;
     if (result == ATTEMPT_APART)

@@ -23,7 +23,7 @@ struct connection {
 };
 
 static void
-fail (struct sql_failure *failure, enum sql_trouble trouble, const char *text)
+database_postgres_fail (struct sql_failure *failure, enum sql_trouble trouble, const char *text)
 {
   failure->trouble = trouble;
   g_strlcpy (failure->text, text, sizeof failure->text);
@@ -67,20 +67,20 @@ explain_result (struct connection *connection, const PGresult *result, struct sq
   if (PQstatus (connection->link) == CONNECTION_BAD)
     trouble = SQL_LOST;
   g_autofree char *text = g_strconcat (before, said[0] ? said : "the connection was lost", NULL);
-  fail (failure, trouble, text);
+  database_postgres_fail (failure, trouble, text);
 }
 
 /* ---- waiting ---- */
 
 static void
-set_deadline (struct connection *connection, guint64 timeout_ms)
+database_postgres_set_deadline (struct connection *connection, guint64 timeout_ms)
 {
   connection->deadline_us = g_get_monotonic_time () + (gint64)timeout_ms * 1000;
 }
 
 /* Until the connection has one of EVENTS. */
 static gboolean
-wait_for (struct connection *connection, short events, struct sql_failure *failure)
+database_postgres_wait_for (struct connection *connection, short events, struct sql_failure *failure)
 {
   for (;;) {
     gint64 left_us = connection->deadline_us - g_get_monotonic_time ();
@@ -89,11 +89,11 @@ wait_for (struct connection *connection, short events, struct sql_failure *failu
     if (ready > 0)
       return TRUE;
     if (ready == 0) {
-      fail (failure, SQL_TIMEOUT, "the server did not answer in time ([store] timeout_ms)");
+      database_postgres_fail (failure, SQL_TIMEOUT, "the server did not answer in time ([store] timeout_ms)");
       return FALSE;
     }
     if (errno != EINTR) {
-      fail (failure, SQL_LOST, g_strerror (errno));
+      database_postgres_fail (failure, SQL_LOST, g_strerror (errno));
       return FALSE;
     }
   }
@@ -102,11 +102,11 @@ wait_for (struct connection *connection, short events, struct sql_failure *failu
 /* All that was said is the kernel's. What the server says meanwhile is read, lest both wait for each other.
  */
 static gboolean
-flush (struct connection *connection, struct sql_failure *failure)
+database_postgres_flush (struct connection *connection, struct sql_failure *failure)
 {
   int left;
   while ((left = PQflush (connection->link)) > 0)
-    if (!wait_for (connection, POLLIN | POLLOUT, failure))
+    if (!database_postgres_wait_for (connection, POLLIN | POLLOUT, failure))
       return FALSE;
     else if (!PQconsumeInput (connection->link))
       break;
@@ -121,7 +121,7 @@ static gboolean
 next_result (struct connection *connection, PGresult **ret_result, struct sql_failure *failure)
 {
   while (PQisBusy (connection->link)) {
-    if (!wait_for (connection, POLLIN, failure))
+    if (!database_postgres_wait_for (connection, POLLIN, failure))
       return FALSE;
     if (!PQconsumeInput (connection->link)) {
       explain_result (connection, NULL, failure);
@@ -157,13 +157,13 @@ finish_connecting (struct connection *connection, struct sql_failure *failure)
   while (state == PGRES_POLLING_WRITING || state == PGRES_POLLING_READING) {
     if (PQstatus (connection->link) == CONNECTION_BAD)
       break;
-    if (!wait_for (connection, state == PGRES_POLLING_WRITING ? POLLOUT : POLLIN, failure))
+    if (!database_postgres_wait_for (connection, state == PGRES_POLLING_WRITING ? POLLOUT : POLLIN, failure))
       return FALSE;
     state = PQconnectPoll (connection->link);
   }
   if (state == PGRES_POLLING_OK)
     return TRUE;
-  fail (failure, SQL_LOST, PQerrorMessage (connection->link));
+  database_postgres_fail (failure, SQL_LOST, PQerrorMessage (connection->link));
   return FALSE;
 }
 
@@ -173,7 +173,7 @@ static gboolean postgres_run (void *data, const char *sql, const struct sql_valu
 
 /* The server frees by itself what a machine holds that is gone: one that was cut off, or put to sleep. */
 static gboolean
-settle (struct connection *connection, guint64 timeout_ms, struct sql_failure *failure)
+database_postgres_settle (struct connection *connection, guint64 timeout_ms, struct sql_failure *failure)
 {
   g_autofree char *locks = g_strdup_printf ("SET lock_timeout = %" G_GUINT64_FORMAT, timeout_ms);
   const char *const settings[] = {
@@ -191,7 +191,7 @@ settle (struct connection *connection, guint64 timeout_ms, struct sql_failure *f
 /* Whether what OPTION says of where the server is can be that. A password with a / in it is a port to libpq,
  * and of one with an @ the end is a part of the host; only the name of a socket may have one. */
 static gboolean
-is_place (const PQconninfoOption *option)
+database_postgres_is_place (const PQconninfoOption *option)
 {
   const char *value = option->val ? option->val : "";
   if (strcmp (option->keyword, "port") == 0)
@@ -202,13 +202,13 @@ is_place (const PQconninfoOption *option)
 /* What libpq cannot read it quotes, and a password with it: of its words those before the quotation are told.
  */
 static gboolean
-check_url (const char *where, struct sql_failure *failure)
+database_postgres_check_url (const char *where, struct sql_failure *failure)
 {
   char *problem = NULL;
   PQconninfoOption *options = PQconninfoParse (where, &problem);
   gboolean ok = options != NULL;
   for (const PQconninfoOption *option = options; ok && option && option->keyword; option++)
-    ok = is_place (option);
+    ok = database_postgres_is_place (option);
   char *quotation = problem ? strstr (problem, ": \"") : NULL;
   if (quotation)
     *quotation = '\0';
@@ -221,28 +221,29 @@ check_url (const char *where, struct sql_failure *failure)
   PQfreemem (problem);
   PQconninfoFree (options);
   if (!ok)
-    fail (failure, SQL_FAILED, text);
+    database_postgres_fail (failure, SQL_FAILED, text);
   return ok;
 }
 
 static void *
 postgres_connect (const char *where, guint64 timeout_ms, struct sql_failure *failure)
 {
-  if (!check_url (where, failure))
+  if (!database_postgres_check_url (where, failure))
     return NULL;
   static const char *const keys[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
   const char *const values[] = {where, "adder", "UTF8", NULL};
   struct connection *connection = g_new0 (struct connection, 1);
   connection->statements = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  set_deadline (connection, timeout_ms);
+  database_postgres_set_deadline (connection, timeout_ms);
   connection->link = PQconnectStartParams (keys, values, 1);
   if (connection->link && PQstatus (connection->link) != CONNECTION_BAD)
     PQsetNoticeReceiver (connection->link, say_nothing, NULL);
   if (connection->link && finish_connecting (connection, failure) &&
-      PQsetnonblocking (connection->link, 1) == 0 && settle (connection, timeout_ms, failure))
+      PQsetnonblocking (connection->link, 1) == 0 &&
+      database_postgres_settle (connection, timeout_ms, failure))
     return connection;
   if (!connection->link)
-    fail (failure, SQL_FAILED, "no memory is left for a connection");
+    database_postgres_fail (failure, SQL_FAILED, "no memory is left for a connection");
   postgres_disconnect (connection);
   return NULL;
 }
@@ -299,8 +300,9 @@ read_to_end (struct connection *connection, struct sql_failure *failure)
 
 /* The name by which the server knows SQL, once it has read it; *RET_NAME NULL: it is to be sent whole. */
 static gboolean
-prepare (struct connection *connection, const char *sql, const struct parameters *parameters, guint count,
-         const char **ret_name, struct sql_failure *failure)
+database_postgres_prepare (struct connection *connection, const char *sql,
+                           const struct parameters *parameters, guint count, const char **ret_name,
+                           struct sql_failure *failure)
 {
   *ret_name = NULL;
   if (count == 0 || connection->forgets)
@@ -314,7 +316,7 @@ prepare (struct connection *connection, const char *sql, const struct parameters
     explain_result (connection, NULL, failure);
     return FALSE;
   }
-  if (!flush (connection, failure) || !read_to_end (connection, failure))
+  if (!database_postgres_flush (connection, failure) || !read_to_end (connection, failure))
     return FALSE;
   *ret_name = name;
   g_hash_table_insert (connection->statements, g_steal_pointer (&key), g_steal_pointer (&name));
@@ -322,7 +324,7 @@ prepare (struct connection *connection, const char *sql, const struct parameters
 }
 
 static gboolean
-is_number (const char *text)
+database_postgres_is_number (const char *text)
 {
   gsize digits = text[0] == '-' ? 1 : 0;
   return text[digits] != '\0' && text[digits + strspn (text + digits, "0123456789")] == '\0' &&
@@ -330,7 +332,7 @@ is_number (const char *text)
 }
 
 static struct sql_value
-column (const PGresult *result, int row, int at)
+database_postgres_column (const PGresult *result, int row, int at)
 {
   if (PQgetisnull (result, row, at))
     return (struct sql_value){.kind = SQL_NULL};
@@ -339,7 +341,7 @@ column (const PGresult *result, int row, int at)
   case TYPE_BOOL:
     return SQL_INT (text[0] == 't');
   case TYPE_NUMERIC: /* a sum of numbers */
-    if (!is_number (text))
+    if (!database_postgres_is_number (text))
       return SQL_STR (text);
     G_GNUC_FALLTHROUGH;
   case TYPE_INT2:
@@ -359,7 +361,7 @@ give_rows (const PGresult *result, sql_row row, gpointer data)
   int columns = MIN (PQnfields (result), SQL_COLUMNS_MAX);
   for (int at = 0; at < PQntuples (result); at++) {
     for (int i = 0; i < columns; i++)
-      values[i] = column (result, at, i);
+      values[i] = database_postgres_column (result, at, i);
     if (!row (data, values, (guint)columns))
       return FALSE;
   }
@@ -376,8 +378,8 @@ count_changed (PGresult *result)
 }
 
 static gboolean
-read_rows (struct connection *connection, sql_row row, gpointer data, guint64 *ret_changed,
-           struct sql_failure *failure)
+database_postgres_read_rows (struct connection *connection, sql_row row, gpointer data, guint64 *ret_changed,
+                             struct sql_failure *failure)
 {
   gboolean ok = TRUE;
   for (PGresult *result; next_result (connection, &result, failure);) {
@@ -405,13 +407,13 @@ postgres_run (void *data, const char *sql, const struct sql_value *values, guint
   struct connection *connection = data;
   struct parameters parameters;
   const char *name;
-  set_deadline (connection, timeout_ms);
+  database_postgres_set_deadline (connection, timeout_ms);
   if (count > PARAMETERS_MAX) {
-    fail (failure, SQL_FAILED, "too many parameters");
+    database_postgres_fail (failure, SQL_FAILED, "too many parameters");
     return FALSE;
   }
   fill_parameters (&parameters, values, count);
-  if (!prepare (connection, sql, &parameters, count, &name, failure))
+  if (!database_postgres_prepare (connection, sql, &parameters, count, &name, failure))
     return FALSE;
   int sent = name ? PQsendQueryPrepared (connection->link, name, (int)count, parameters.texts, NULL, NULL, 0)
                   : PQsendQueryParams (connection->link, sql, (int)count, parameters.types, parameters.texts,
@@ -422,13 +424,14 @@ postgres_run (void *data, const char *sql, const struct sql_value *values, guint
   }
   /* Rows come one by one, however many there are, and also where none is expected. */
   (void)PQsetSingleRowMode (connection->link);
-  return flush (connection, failure) && read_rows (connection, row, row_data, ret_changed, failure);
+  return database_postgres_flush (connection, failure) &&
+         database_postgres_read_rows (connection, row, row_data, ret_changed, failure);
 }
 
 /* ---- how a commit ended ---- */
 
 static gboolean
-take_text (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+database_postgres_take_text (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   char **text = data;
   g_free (*text);
@@ -440,9 +443,9 @@ static char *
 postgres_name_transaction (void *data, guint64 timeout_ms, struct sql_failure *failure)
 {
   g_autofree char *name = NULL;
-  fail (failure, SQL_FAILED, "the server gave the transaction no number");
-  return postgres_run (data, "SELECT CAST(txid_current() AS TEXT)", NULL, 0, take_text, &name, NULL,
-                       timeout_ms, failure)
+  database_postgres_fail (failure, SQL_FAILED, "the server gave the transaction no number");
+  return postgres_run (data, "SELECT CAST(txid_current() AS TEXT)", NULL, 0, database_postgres_take_text,
+                       &name, NULL, timeout_ms, failure)
              ? g_steal_pointer (&name)
              : NULL;
 }
@@ -455,8 +458,8 @@ postgres_ask_end (void *data, const char *name, guint64 timeout_ms)
   gint64 end_us = g_get_monotonic_time () + (gint64)timeout_ms * 1000;
   g_autofree char *status = NULL;
   do {
-    if (!postgres_run (data, "SELECT txid_status(CAST($1 AS BIGINT))", values, 1, take_text, &status, NULL,
-                       timeout_ms, &unused))
+    if (!postgres_run (data, "SELECT txid_status(CAST($1 AS BIGINT))", values, 1, database_postgres_take_text,
+                       &status, NULL, timeout_ms, &unused))
       return COMMIT_UNKNOWN;
     if (g_strcmp0 (status, "in progress") != 0)
       break;

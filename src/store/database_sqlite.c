@@ -27,7 +27,7 @@ struct connection {
 };
 
 static void
-fail (struct sql_failure *failure, enum sql_trouble trouble, const char *text)
+database_sqlite_fail (struct sql_failure *failure, enum sql_trouble trouble, const char *text)
 {
   failure->trouble = trouble;
   g_strlcpy (failure->text, text, sizeof failure->text);
@@ -35,35 +35,37 @@ fail (struct sql_failure *failure, enum sql_trouble trouble, const char *text)
 
 /* What CODE, just returned for CONNECTION, means to people. */
 static void
-explain (struct connection *connection, int code, struct sql_failure *failure)
+database_sqlite_explain (struct connection *connection, int code, struct sql_failure *failure)
 {
   int err = connection->handle ? sqlite3_system_errno (connection->handle) : 0;
   switch (code & 0xff) {
   case SQLITE_BUSY:
     if (code == SQLITE_BUSY_SNAPSHOT || g_get_monotonic_time () < connection->deadline_us)
-      fail (failure, SQL_CONFLICT, "somebody else has written to it meanwhile");
+      database_sqlite_fail (failure, SQL_CONFLICT, "somebody else has written to it meanwhile");
     else
-      fail (failure, SQL_TIMEOUT, "another program is writing to it and does not come to an end");
+      database_sqlite_fail (failure, SQL_TIMEOUT,
+                            "another program is writing to it and does not come to an end");
     return;
   case SQLITE_LOCKED:
-    fail (failure, SQL_CONFLICT, "somebody else has locked it");
+    database_sqlite_fail (failure, SQL_CONFLICT, "somebody else has locked it");
     return;
   case SQLITE_INTERRUPT:
-    fail (failure, SQL_TIMEOUT, "it took too long to answer ([store] timeout_ms)");
+    database_sqlite_fail (failure, SQL_TIMEOUT, "it took too long to answer ([store] timeout_ms)");
     return;
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB:
-    fail (failure, SQL_FAILED,
-          "the file is damaged, or no database. Adder leaves it as it is: put a backup in its place, or move "
-          "it "
-          "away together with its -wal and -shm files, and a new one is begun");
+    database_sqlite_fail (
+        failure, SQL_FAILED,
+        "the file is damaged, or no database. Adder leaves it as it is: put a backup in its place, or move "
+        "it "
+        "away together with its -wal and -shm files, and a new one is begun");
     return;
   case SQLITE_FULL:
-    fail (failure, SQL_FAILED, "no space is left on its disk");
+    database_sqlite_fail (failure, SQL_FAILED, "no space is left on its disk");
     return;
   case SQLITE_READONLY:
-    fail (failure, SQL_FAILED,
-          "it may not be written to: its file, or the folder that it is in, is read-only");
+    database_sqlite_fail (failure, SQL_FAILED,
+                          "it may not be written to: its file, or the folder that it is in, is read-only");
     return;
   case SQLITE_IOERR:
   case SQLITE_CANTOPEN:
@@ -75,7 +77,7 @@ explain (struct connection *connection, int code, struct sql_failure *failure)
                   err ? g_strerror (err) : "the system does not say why");
     return;
   default:
-    fail (failure, SQL_FAILED, sqlite3_errmsg (connection->handle));
+    database_sqlite_fail (failure, SQL_FAILED, sqlite3_errmsg (connection->handle));
   }
 }
 
@@ -100,7 +102,7 @@ is_too_late (void *data)
 }
 
 static void
-set_deadline (struct connection *connection, guint64 timeout_ms)
+database_sqlite_set_deadline (struct connection *connection, guint64 timeout_ms)
 {
   connection->deadline_us = g_get_monotonic_time () + (gint64)timeout_ms * 1000;
 }
@@ -128,7 +130,7 @@ static void
 sqlite_disconnect (void *data)
 {
   struct connection *connection = data;
-  set_deadline (connection, 1000);
+  database_sqlite_set_deadline (connection, 1000);
   g_hash_table_unref (connection->statements);
   sqlite3_close (connection->handle);
   g_free (connection->path);
@@ -186,7 +188,7 @@ sqlite_connect (const char *where, guint64 timeout_ms, struct sql_failure *failu
   struct connection *connection = g_new0 (struct connection, 1);
   connection->statements = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, finalize);
   note_place (connection, where);
-  set_deadline (connection, timeout_ms);
+  database_sqlite_set_deadline (connection, timeout_ms);
   int code = sqlite3_open_v2 (where, &connection->handle,
                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
   if (code == SQLITE_OK) {
@@ -202,7 +204,7 @@ sqlite_connect (const char *where, guint64 timeout_ms, struct sql_failure *failu
     while (is_busy_early (connection, code));
   if (code == SQLITE_OK)
     return connection;
-  explain (connection, code, failure);
+  database_sqlite_explain (connection, code, failure);
   sqlite_disconnect (connection);
   return NULL;
 }
@@ -218,7 +220,7 @@ find_statement (struct connection *connection, const char *sql, struct sql_failu
     return statement;
   int code = sqlite3_prepare_v3 (connection->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
   if (code != SQLITE_OK) {
-    explain (connection, code, failure);
+    database_sqlite_explain (connection, code, failure);
     return NULL;
   }
   if (g_hash_table_size (connection->statements) >= STATEMENTS_MAX)
@@ -229,7 +231,7 @@ find_statement (struct connection *connection, const char *sql, struct sql_failu
 
 /* SQLite counts parameters in the order in which they come first; $3 is VALUES[2] wherever it stands. */
 static int
-bind_values (sqlite3_stmt *statement, const struct sql_value *values, guint count)
+database_sqlite_bind_values (sqlite3_stmt *statement, const struct sql_value *values, guint count)
 {
   int code = SQLITE_OK;
   for (int i = 1; code == SQLITE_OK && i <= sqlite3_bind_parameter_count (statement); i++) {
@@ -249,7 +251,7 @@ bind_values (sqlite3_stmt *statement, const struct sql_value *values, guint coun
 }
 
 static struct sql_value
-column (sqlite3_stmt *statement, int at)
+database_sqlite_column (sqlite3_stmt *statement, int at)
 {
   switch (sqlite3_column_type (statement, at)) {
   case SQLITE_NULL:
@@ -270,7 +272,7 @@ give_row (sqlite3_stmt *statement, sql_row row, gpointer data)
   struct sql_value values[SQL_COLUMNS_MAX];
   int columns = MIN (sqlite3_column_count (statement), SQL_COLUMNS_MAX);
   for (int i = 0; i < columns; i++)
-    values[i] = column (statement, i);
+    values[i] = database_sqlite_column (statement, i);
   return row (data, values, (guint)columns);
 }
 
@@ -279,16 +281,16 @@ sqlite_run (void *data, const char *sql, const struct sql_value *values, guint c
             gpointer row_data, guint64 *ret_changed, guint64 timeout_ms, struct sql_failure *failure)
 {
   struct connection *connection = data;
-  set_deadline (connection, timeout_ms);
+  database_sqlite_set_deadline (connection, timeout_ms);
   gboolean begins = g_str_has_prefix (sql, "BEGIN");
   if (begins && !is_in_place (connection)) {
-    fail (failure, SQL_LOST, "its file was taken away");
+    database_sqlite_fail (failure, SQL_LOST, "its file was taken away");
     return FALSE;
   }
   sqlite3_stmt *statement = find_statement (connection, sql, failure);
   if (!statement)
     return FALSE;
-  int code = bind_values (statement, values, count);
+  int code = database_sqlite_bind_values (statement, values, count);
   while (code == SQLITE_OK || code == SQLITE_ROW) {
     do
       code = sqlite3_step (statement);
@@ -298,7 +300,7 @@ sqlite_run (void *data, const char *sql, const struct sql_value *values, guint c
   }
   gboolean ok = code == SQLITE_DONE || code == SQLITE_ROW;
   if (!ok)
-    explain (connection, code, failure);
+    database_sqlite_explain (connection, code, failure);
   else if (ret_changed)
     *ret_changed = sqlite3_stmt_readonly (statement) ? 0 : (guint64)sqlite3_changes64 (connection->handle);
   sqlite3_reset (statement);

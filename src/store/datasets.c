@@ -143,7 +143,7 @@ take_room (gpointer data, const struct sql_value *columns, guint count G_GNUC_UN
 }
 
 static gboolean
-check_room (const struct putting *putting, struct transaction *transaction, GError **error)
+datasets_check_room (const struct putting *putting, struct transaction *transaction, GError **error)
 {
   const struct config *config = store_config (putting->store);
   const struct dataset_new *put = putting->put;
@@ -179,7 +179,7 @@ check_room (const struct putting *putting, struct transaction *transaction, GErr
 }
 
 static gboolean
-insert_row (const struct putting *putting, struct transaction *transaction, GError **error)
+datasets_insert_row (const struct putting *putting, struct transaction *transaction, GError **error)
 {
   const struct dataset_new *put = putting->put;
   const struct sql_value values[] = {
@@ -218,9 +218,9 @@ add_dataset (gpointer data, struct transaction *transaction, GError **error)
   }
   putting->replaced = newest && !put->keep_versions;
   return (!putting->replaced || take_away (transaction, newest, error)) &&
-         check_room (putting, transaction, error) &&
+         datasets_check_room (putting, transaction, error) &&
          files_keep (putting->store, transaction, putting->files, PARTS, error) &&
-         insert_row (putting, transaction, error);
+         datasets_insert_row (putting, transaction, error);
 }
 
 /* ---- putting ---- */

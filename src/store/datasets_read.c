@@ -35,7 +35,7 @@ dataset_free (struct dataset *dataset)
 /* ---- rows ---- */
 
 static gboolean
-collect (gpointer data, const struct sql_value *columns, guint count G_GNUC_UNUSED)
+datasets_read_collect (gpointer data, const struct sql_value *columns, guint count G_GNUC_UNUSED)
 {
   struct dataset *dataset = g_new0 (struct dataset, 1);
   dataset->owner = g_strdup (columns[0].text);
@@ -53,7 +53,7 @@ collect (gpointer data, const struct sql_value *columns, guint count G_GNUC_UNUS
 
 /* Databases have orders of their own for text. */
 static int
-compare (const void *a, const void *b)
+datasets_read_compare (const void *a, const void *b)
 {
   const struct dataset *left = *(struct dataset *const *)a, *right = *(struct dataset *const *)b;
   int by_name = strcmp (left->name, right->name);
@@ -61,13 +61,13 @@ compare (const void *a, const void *b)
 }
 
 static GPtrArray *
-run_query (struct transaction *transaction, const char *sql, const struct sql_value *values, guint count,
-           GError **error)
+datasets_read_run_query (struct transaction *transaction, const char *sql, const struct sql_value *values,
+                         guint count, GError **error)
 {
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)dataset_free);
-  if (!transaction_run (transaction, sql, values, count, collect, rows, NULL, error))
+  if (!transaction_run (transaction, sql, values, count, datasets_read_collect, rows, NULL, error))
     return NULL;
-  g_ptr_array_sort (rows, compare);
+  g_ptr_array_sort (rows, datasets_read_compare);
   return g_steal_pointer (&rows);
 }
 
@@ -75,8 +75,9 @@ GPtrArray *
 dataset_rows_read (struct transaction *transaction, const char *owner, const char *name, GError **error)
 {
   const struct sql_value values[] = {SQL_STR (owner), SQL_STR (name)};
-  return run_query (transaction, "SELECT " COLUMNS " FROM datasets d WHERE d.owner = $1 AND d.name = $2",
-                    values, G_N_ELEMENTS (values), error);
+  return datasets_read_run_query (transaction,
+                                  "SELECT " COLUMNS " FROM datasets d WHERE d.owner = $1 AND d.name = $2",
+                                  values, G_N_ELEMENTS (values), error);
 }
 
 gboolean
@@ -95,15 +96,15 @@ dataset_next_version (struct database *database, const char *owner, const char *
 
 /* Those of OWNER that are whole; called NAME, unless that is NULL. */
 static GPtrArray *
-read_whole (struct store *store, const char *owner, const char *name, GError **error)
+datasets_read_whole (struct store *store, const char *owner, const char *name, GError **error)
 {
   struct database *database = store_database (store, error);
   struct transaction *transaction = database ? database_begin (database, FALSE, error) : NULL;
   if (!transaction)
     return NULL;
   const struct sql_value values[] = {SQL_INT (FILE_KEPT), SQL_STR (owner), SQL_OPT (name)};
-  GPtrArray *rows = run_query (transaction, name ? SELECT_WHOLE " AND d.name = $3" : SELECT_WHOLE, values,
-                               name ? 3 : 2, error);
+  GPtrArray *rows = datasets_read_run_query (
+      transaction, name ? SELECT_WHOLE " AND d.name = $3" : SELECT_WHOLE, values, name ? 3 : 2, error);
   transaction_end (transaction);
   return rows;
 }
@@ -111,7 +112,7 @@ read_whole (struct store *store, const char *owner, const char *name, GError **e
 GPtrArray *
 datasets_list (struct store *store, const char *owner, gboolean all_versions, GError **error)
 {
-  GPtrArray *rows = read_whole (store, owner, NULL, error);
+  GPtrArray *rows = datasets_read_whole (store, owner, NULL, error);
   for (guint i = rows && !all_versions ? rows->len : 0; i-- > 1;)
     if (strcmp (((struct dataset *)rows->pdata[i])->name, ((struct dataset *)rows->pdata[i - 1])->name) == 0)
       g_ptr_array_remove_index (rows, i);
@@ -176,7 +177,7 @@ dataset_find (struct store *store, const char *owner, const char *text, GError *
   gint64 version;
   if (!dataset_name_split (text, &name, &version, error))
     return NULL;
-  g_autoptr (GPtrArray) rows = read_whole (store, owner, name, error);
+  g_autoptr (GPtrArray) rows = datasets_read_whole (store, owner, name, error);
   for (guint i = 0; rows && i < rows->len; i++)
     if (version == 0 || ((struct dataset *)rows->pdata[i])->version == version)
       return g_ptr_array_steal_index (rows, i);

@@ -16,7 +16,7 @@ struct sums {
 };
 
 static gboolean
-read_files (gpointer data, const struct sql_value *columns, guint count G_GNUC_UNUSED)
+describe_read_files (gpointer data, const struct sql_value *columns, guint count G_GNUC_UNUSED)
 {
   struct sums *sums = data;
   sums->files = columns[0].integer;
@@ -45,7 +45,7 @@ sum_up (struct store *store, struct sums *sums, GError **error)
       transaction_run (transaction,
                        "SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS BIGINT), "
                        "COUNT(DISTINCT owner) FROM files WHERE state = $1",
-                       &kept, 1, read_files, sums, NULL, error) &&
+                       &kept, 1, describe_read_files, sums, NULL, error) &&
       transaction_run (transaction, "SELECT COUNT(*) FROM records", NULL, 0, read_records, sums, NULL, error);
   transaction_end (transaction);
   return ran;

@@ -18,7 +18,7 @@ file_kind_name (enum file_kind kind)
 
 /* The files that QUERY finds, or NULL with ERROR. */
 static GPtrArray *
-run_query (struct store *store, const struct file_query *query, GError **error)
+file_find_run_query (struct store *store, const struct file_query *query, GError **error)
 {
   struct database *database = store_database (store, error);
   struct transaction *transaction = database ? database_begin (database, FALSE, error) : NULL;
@@ -42,10 +42,10 @@ select_kept (struct file_query *query, const char *owner)
 
 /* The first of what QUERY finds; WHAT and ID name it where there is none. */
 static struct file_row *
-find_one (struct store *store, const struct file_query *query, const char *what, const char *id,
-          GError **error)
+file_find_one (struct store *store, const struct file_query *query, const char *what, const char *id,
+               GError **error)
 {
-  g_autoptr (GPtrArray) rows = run_query (store, query, error);
+  g_autoptr (GPtrArray) rows = file_find_run_query (store, query, error);
   if (!rows)
     return NULL;
   if (rows->len > 0)
@@ -64,7 +64,7 @@ files_find (struct store *store, const char *owner, const char *id, GError **err
   g_autofree char *valid = g_utf8_make_valid (id, -1);
   select_kept (&query, owner);
   file_query_add (&query, " AND id = ?", SQL_STR (valid));
-  return find_one (store, &query, "file", id, error);
+  return file_find_one (store, &query, "file", id, error);
 }
 
 struct file_row *
@@ -76,7 +76,7 @@ files_find_output (struct store *store, const char *owner, const char *run_id, e
   select_kept (&query, owner);
   file_query_add (&query, " AND run_id = ?", SQL_STR (valid));
   file_query_add (&query, " AND kind = ?", SQL_INT (stream));
-  return find_one (store, &query, "long output of a run", run_id, error);
+  return file_find_one (store, &query, "long output of a run", run_id, error);
 }
 
 GPtrArray *
@@ -99,7 +99,7 @@ files_list (struct store *store, const struct file_filter *filter, GError **erro
   if (!filter->outputs)
     file_query_add (&query, " AND kind < ?", SQL_INT (FILE_STDOUT));
   file_query_add (&query, " ORDER BY id DESC LIMIT ?", SQL_INT (MIN (filter->most, FILES_LISTED_MAX)));
-  return run_query (store, &query, error);
+  return file_find_run_query (store, &query, error);
 }
 
 json_t *

@@ -235,7 +235,7 @@ file_flies (const char *id, guint64 guard_ms)
 }
 
 static gboolean
-is_over (gpointer id G_GNUC_UNUSED, gpointer time, gpointer guard_us)
+file_rows_is_over (gpointer id G_GNUC_UNUSED, gpointer time, gpointer guard_us)
 {
   const gint64 *last = time;
   return *last != 0 && g_get_monotonic_time () - *last >= *(gint64 *)guard_us;
@@ -247,6 +247,6 @@ file_flights_forget (guint64 guard_ms)
   gint64 guard_us = (gint64)guard_ms * G_TIME_SPAN_MILLISECOND;
   g_mutex_lock (&flights_lock);
   if (flights)
-    g_hash_table_foreach_remove (flights, is_over, &guard_us);
+    g_hash_table_foreach_remove (flights, file_rows_is_over, &guard_us);
   g_mutex_unlock (&flights_lock);
 }

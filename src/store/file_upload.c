@@ -31,7 +31,7 @@ struct copy {
 };
 
 static gboolean
-too_long (const struct copy *copy, GError **error)
+file_upload_too_long (const struct copy *copy, GError **error)
 {
   g_autofree char *most = size_format (copy->most);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
@@ -51,7 +51,7 @@ check_source (struct copy *copy, GError **error)
     return FALSE;
   }
   if (S_ISREG (st.st_mode) && (guint64)st.st_size > copy->most)
-    return too_long (copy, error);
+    return file_upload_too_long (copy, error);
   /* Shares the blocks where the file system can: then only the digest is to be made. */
   copy->cloned = S_ISREG (st.st_mode) && lseek (copy->from, 0, SEEK_CUR) == 0 &&
                  ioctl (copy->to, FICLONE, copy->from) == 0;
@@ -82,7 +82,7 @@ take_block (struct copy *copy, const guint8 *block, gsize length, GError **error
 {
   copy->bytes += length;
   if (copy->bytes > copy->most)
-    return too_long (copy, error);
+    return file_upload_too_long (copy, error);
   for (gsize i = 0; i < length && copy->head_bytes < sizeof copy->head; i++)
     copy->head[copy->head_bytes++] = block[i];
   g_checksum_update (copy->checksum, block, (gssize)length);

@@ -37,7 +37,7 @@ file_signer_free (struct file_signer *signer)
 }
 
 static gboolean
-read_key (gpointer data, const struct sql_value *columns, guint count G_GNUC_UNUSED)
+file_url_read_key (gpointer data, const struct sql_value *columns, guint count G_GNUC_UNUSED)
 {
   g_strlcpy (data, columns[0].text ? columns[0].text : "", KEY_TEXT + 1);
   return TRUE;
@@ -59,7 +59,7 @@ settle_key (gpointer data, struct transaction *transaction, GError **error)
                           "ON CONFLICT (name) DO NOTHING",
                           &value, 1, NULL, NULL, NULL, error) &&
          transaction_run (transaction, "SELECT value FROM settings WHERE name = 'file_url_key'", NULL, 0,
-                          read_key, data, NULL, error);
+                          file_url_read_key, data, NULL, error);
 }
 
 /* Reads it, or makes it where this is the first node. */
@@ -70,8 +70,8 @@ fetch_key (struct store *store, char ret_key[KEY_TEXT + 1])
   struct transaction *transaction = database ? database_begin (database, FALSE, NULL) : NULL;
   if (!transaction)
     return;
-  transaction_run (transaction, "SELECT value FROM settings WHERE name = 'file_url_key'", NULL, 0, read_key,
-                   ret_key, NULL, NULL);
+  transaction_run (transaction, "SELECT value FROM settings WHERE name = 'file_url_key'", NULL, 0,
+                   file_url_read_key, ret_key, NULL, NULL);
   transaction_end (transaction);
   if (ret_key[0] == '\0' && !database_commit (database, settle_key, ret_key, NULL))
     ret_key[0] = '\0';
@@ -90,7 +90,7 @@ find_key (struct store *store, char ret_key[KEY_TEXT + 1])
 }
 
 static char *
-sign (const char *key, const char *id, gint64 expires_s)
+file_url_sign (const char *key, const char *id, gint64 expires_s)
 {
   g_autofree char *text = g_strdup_printf ("file %s %" G_GINT64_FORMAT, id, expires_s);
   return g_compute_hmac_for_string (G_CHECKSUM_SHA256, (const guchar *)key, KEY_TEXT, text, -1);
@@ -104,7 +104,7 @@ files_url (struct store *store, const char *id, const char *name)
   if (!find_key (store, key))
     return NULL;
   gint64 expires_s = file_now_ms () / 1000 + (gint64)(config->store_url_age_ms / 1000);
-  g_autofree char *signature = sign (key, id, expires_s);
+  g_autofree char *signature = file_url_sign (key, id, expires_s);
   g_autofree char *shown = file_name_clean (name);
   /* The name is for people alone, and this one is the path of another question (/v1/files/{file}/content). */
   gboolean is_taken = strcmp (shown, "content") == 0;
@@ -123,7 +123,7 @@ files_url_is_good (struct store *store, const char *id, gint64 expires_s, const 
   char key[KEY_TEXT + 1];
   if (expires_s <= file_now_ms () / 1000 || !find_key (store, key))
     return FALSE;
-  g_autofree char *expected = sign (key, id, expires_s);
+  g_autofree char *expected = file_url_sign (key, id, expires_s);
   if (strlen (signature) != strlen (expected))
     return FALSE;
   /* How long it takes tells nothing about how much of a guess was right. */

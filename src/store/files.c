@@ -49,7 +49,7 @@ blob_key (const struct file_new *file, const char *name)
 }
 
 static void
-refuse (struct writing *writing, gsize i, const char *reason)
+files_refuse (struct writing *writing, gsize i, const char *reason)
 {
   if (!writing->reasons[i])
     writing->reasons[i] = text_one_line (reason, 600);
@@ -59,7 +59,7 @@ static void
 refuse_all (struct writing *writing, const char *reason)
 {
   for (gsize i = 0; i < writing->count; i++)
-    refuse (writing, i, reason);
+    files_refuse (writing, i, reason);
 }
 
 /* One line for all files that have the reason of file FIRST. */
@@ -98,8 +98,8 @@ read_room (gpointer data, const struct sql_value *columns, guint count G_GNUC_UN
 
 /* Has the oldest files of OWNER go until there is room for MORE. */
 static gboolean
-make_room (struct writing *writing, struct transaction *transaction, const char *owner, struct room more,
-           GError **error)
+files_make_room (struct writing *writing, struct transaction *transaction, const char *owner,
+                 struct room more, GError **error)
 {
   const struct config *config = store_config (writing->store);
   struct room used = {0};
@@ -154,7 +154,8 @@ needed_room (const struct writing *writing, gsize first, gsize *ret_next)
 /* ---- rows ---- */
 
 static gboolean
-add_row (struct writing *writing, struct transaction *transaction, gsize i, gint64 now_ms, GError **error)
+files_add_row (struct writing *writing, struct transaction *transaction, gsize i, gint64 now_ms,
+               GError **error)
 {
   const struct config *config = store_config (writing->store);
   const struct file_new *file = &writing->files[i];
@@ -193,12 +194,12 @@ add_rows (gpointer data, struct transaction *transaction, GError **error)
   writing->made_room = FALSE;
   for (gsize first = 0, next; first < writing->count; first = next) {
     struct room more = needed_room (writing, first, &next);
-    if (more.files > 0 && !make_room (writing, transaction, writing->files[first].owner, more, error))
+    if (more.files > 0 && !files_make_room (writing, transaction, writing->files[first].owner, more, error))
       return FALSE;
   }
   gint64 now_ms = file_now_ms ();
   for (gsize i = 0; i < writing->count; i++)
-    if (!writing->reasons[i] && !add_row (writing, transaction, i, now_ms, error))
+    if (!writing->reasons[i] && !files_add_row (writing, transaction, i, now_ms, error))
       return FALSE;
   return TRUE;
 }
@@ -208,7 +209,7 @@ add_rows (gpointer data, struct transaction *transaction, GError **error)
 /* What is larger than all the room there is would have all others go for nothing. Data sets have a room of
  * their own (datasets.c). */
 static void
-check_room (struct writing *writing)
+files_check_room (struct writing *writing)
 {
   const struct config *config = store_config (writing->store);
   struct room total = {0};
@@ -228,7 +229,7 @@ check_room (struct writing *writing)
         g_strdup_printf ("an owner may have %" G_GUINT64_FORMAT
                          " files with %s in all ([store] max_files_per_owner and max_bytes_per_owner)",
                          config->store_files_owner, room);
-    refuse (writing, i, reason);
+    files_refuse (writing, i, reason);
   }
 }
 
@@ -246,7 +247,7 @@ put_blobs (struct writing *writing, struct blobs *blobs)
         blobs_put (blobs, writing->blobs[i], file->fd, file->bytes, file->sha256, file->mime, &problem);
     if (file->written)
       continue;
-    refuse (writing, i, problem->message);
+    files_refuse (writing, i, problem->message);
     /* Whoever waits for the run does not wait for each of its files in turn. */
     if (g_get_monotonic_time () > give_up_us)
       refuse_all (writing, problem->message);
@@ -254,7 +255,7 @@ put_blobs (struct writing *writing, struct blobs *blobs)
 }
 
 static void
-write_all (struct writing *writing)
+files_write_all (struct writing *writing)
 {
   g_autoptr (GError) problem = NULL;
   struct database *database = store_database (writing->store, &problem);
@@ -263,7 +264,7 @@ write_all (struct writing *writing)
     refuse_all (writing, problem->message);
     return;
   }
-  check_room (writing);
+  files_check_room (writing);
   for (gsize i = 0; i < writing->count; i++)
     if (!writing->reasons[i])
       file_flight_begins (writing->files[i].id);
@@ -304,7 +305,7 @@ files_write (struct store *store, struct file_new *files, gsize count, GPtrArray
     names[i] = file_name_clean (files[i].name);
     blobs[i] = blob_key (&files[i], names[i]);
   }
-  write_all (&writing);
+  files_write_all (&writing);
   for (gsize i = 0; i < count; i++)
     if (reasons[i])
       g_ptr_array_add (warnings, warn_of (&writing, i));

@@ -42,7 +42,7 @@ struct leaving {
 };
 
 static gboolean
-mark (gpointer data, struct transaction *transaction, GError **error)
+files_recover_mark (gpointer data, struct transaction *transaction, GError **error)
 {
   const struct leaving *leaving = data;
   for (guint i = 0; i < leaving->candidates->len; i++) {
@@ -86,10 +86,11 @@ find_candidates (struct database *database, const struct file_query *query, GErr
 #define UNSETTLED " AND state <> 1"
 
 static gboolean
-leave (struct database *database, const GPtrArray *candidates, enum file_state from, GError **error)
+files_recover_leave (struct database *database, const GPtrArray *candidates, enum file_state from,
+                     GError **error)
 {
   struct leaving leaving = {candidates, from};
-  return candidates->len == 0 || database_commit (database, mark, &leaving, error);
+  return candidates->len == 0 || database_commit (database, files_recover_mark, &leaving, error);
 }
 
 /* Those whose writer is dead or has given them up; of writers elsewhere nobody here knows. */
@@ -106,7 +107,7 @@ leave_given_up (struct store *store, struct database *database, GError **error)
   for (guint i = pending->len; i > 0; i--)
     if (!is_given_up (store, pending->pdata[i - 1]))
       g_ptr_array_remove_index_fast (pending, i - 1);
-  return leave (database, pending, FILE_PENDING, error);
+  return files_recover_leave (database, pending, FILE_PENDING, error);
 }
 
 static gboolean
@@ -119,7 +120,7 @@ leave_forgotten (struct store *store, struct database *database, GError **error)
   file_query_add (&query, " AND created_ms < ?", SQL_INT (file_now_ms () - OTHERS_MS));
   file_query_add (&query, " AND writer <> ?", SQL_STR (store_writer (store)));
   g_autoptr (GPtrArray) forgotten = find_candidates (database, &query, error);
-  return forgotten && leave (database, forgotten, FILE_PENDING, error);
+  return forgotten && files_recover_leave (database, forgotten, FILE_PENDING, error);
 }
 
 static gboolean
@@ -133,7 +134,7 @@ leave_expired (struct store *store, struct database *database, GError **error)
     file_query_add (&query, " AND expires_ms <= ?", SQL_INT (file_now_ms ()));
     file_query_add (&query, " LIMIT ?", SQL_INT (BATCH));
     g_autoptr (GPtrArray) expired = find_candidates (database, &query, error);
-    if (!expired || !leave (database, expired, FILE_KEPT, error))
+    if (!expired || !files_recover_leave (database, expired, FILE_KEPT, error))
       return FALSE;
     found = expired->len;
   } while (found == BATCH);

@@ -102,7 +102,7 @@ compile (const char *pattern, GError **error)
 
 /* What is shown of TEXT, of which bytes FROM to TO match; *RET_START is where that begins. The caller's. */
 static char *
-around (const char *text, gsize length, gsize from, gsize *ret_start)
+output_read_around (const char *text, gsize length, gsize from, gsize *ret_start)
 {
   gsize start = length <= SHOWN_BYTES || from < BEFORE_BYTES ? 0 : from - BEFORE_BYTES;
   if (start > 0)
@@ -137,7 +137,7 @@ search_line (struct search *search, const char *bytes, gsize length, guint64 off
   gsize start;
   guint64 at = offset;
   g_match_info_fetch_pos (match, 0, &from, NULL);
-  g_autofree char *shown = around (text, text_length, (gsize)MAX (from, 0), &start);
+  g_autofree char *shown = output_read_around (text, text_length, (gsize)MAX (from, 0), &start);
   search->shown += strlen (shown);
   if (valid)
     at += start;
@@ -155,7 +155,7 @@ has_enough (const struct search *search)
 
 /* Reads a block at OFFSET of FD. */
 static gssize
-read_block (int fd, char *block, guint64 offset, GError **error)
+output_read_block (int fd, char *block, guint64 offset, GError **error)
 {
   gssize got;
   do
@@ -172,7 +172,7 @@ count_lines (int fd, guint64 offset, struct search *search, GError **error)
 {
   g_autofree char *block = g_malloc (BLOCK_BYTES);
   for (guint64 at = 0; at < offset;) {
-    gssize got = read_block (fd, block, at, error);
+    gssize got = output_read_block (fd, block, at, error);
     if (got < 0)
       return FALSE;
     if (got == 0)
@@ -217,7 +217,7 @@ search_file (struct search *search, int fd, guint64 *offset, GError **error)
   if (!count_lines (fd, *offset, search, error))
     return FALSE;
   while (!has_enough (search)) {
-    gssize got = read_block (fd, block, *offset, error);
+    gssize got = output_read_block (fd, block, *offset, error);
     if (got <= 0)
       return got == 0;
     if (!search_block (search, block, (gsize)got, (gsize)got < BLOCK_BYTES, offset, error))

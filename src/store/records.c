@@ -144,7 +144,8 @@ lock_or_make_head (struct transaction *transaction, const char *node, struct rec
 /* ---- adding ---- */
 
 static gboolean
-insert_row (struct transaction *transaction, const struct sql_value *row, guint64 *ret_added, GError **error)
+records_insert_row (struct transaction *transaction, const struct sql_value *row, guint64 *ret_added,
+                    GError **error)
 {
   static gsize made = 0;
   static char *sql;
@@ -276,7 +277,7 @@ records_add (struct store *store, struct transaction *transaction, const struct 
   struct link link = {.made = made};
   guint64 added = 0;
   if (!join_chain (&link, store, transaction, record, error) ||
-      !insert_row (transaction, link.row, &added, error))
+      !records_insert_row (transaction, link.row, &added, error))
     return FALSE;
   if (added > 0) {
     remember_head (store_record_memory (store), &link.after);

@@ -109,7 +109,7 @@ find_format (const char *name, GError **error)
 
 /* Whether ROW, which the next page cannot begin after, comes for the first time. */
 static gboolean
-is_new (struct page *page, const struct sql_value *row)
+records_export_is_new (struct page *page, const struct sql_value *row)
 {
   const struct sql_value *seq = &row[RECORD_SEQ];
   return g_hash_table_add (page->placeless,
@@ -118,7 +118,7 @@ is_new (struct page *page, const struct sql_value *row)
 }
 
 static gboolean
-take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+records_export_take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   struct page *page = data;
   page->rows++;
@@ -126,7 +126,7 @@ take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSE
     page->last_ms = row[RECORD_STARTED_MS].integer;
     g_free (page->last_id);
     page->last_id = g_strdup (row[RECORD_RUN_ID].text);
-  } else if (!is_new (page, row))
+  } else if (!records_export_is_new (page, row))
     return TRUE;
   page->write_row (page->text, row);
   page->written++;
@@ -158,13 +158,13 @@ read_page (struct database *database, const struct record_filter *filter, struct
   if (last_id)
     g_array_index (values, struct sql_value, values->len - 1).text = last_id;
   gboolean ok = transaction_run (transaction, sql, (const struct sql_value *)(void *)values->data,
-                                 values->len, take_row, page, NULL, error);
+                                 values->len, records_export_take_row, page, NULL, error);
   transaction_end (transaction);
   return ok;
 }
 
 static gboolean
-write_text (int fd, const GString *text, GError **error)
+records_export_write_text (int fd, const GString *text, GError **error)
 {
   int r = fd_write_all (fd, text->str, text->len);
   return r == 0 || error_from_errno (error, -r, "cannot write the records");
@@ -194,7 +194,8 @@ write_pages (struct database *database, const struct record_filter *filter, stru
     most = PAGE_ROWS + g_hash_table_size (page->placeless);
     if (most > PAGE_ROWS + PLACELESS_MAX)
       return too_damaged (error);
-    if (!read_page (database, filter, page, most, error) || !write_text (fd, page->text, error))
+    if (!read_page (database, filter, page, most, error) ||
+        !records_export_write_text (fd, page->text, error))
       return FALSE;
     bytes += page->text->len;
     g_string_truncate (page->text, 0);

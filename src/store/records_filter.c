@@ -42,7 +42,7 @@ record_filter_add (struct record_filter *filter, const char *condition, ...)
 /* ---- one filter ---- */
 
 static gboolean
-fail (const char *name, const char *wanted, GError **error)
+records_filter_fail (const char *name, const char *wanted, GError **error)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the filter \"%s\" must be %s", name, wanted);
   return FALSE;
@@ -68,7 +68,7 @@ add_before (struct record_filter *filter, const char *text, GError **error)
   char *end;
   gint64 started_ms = g_ascii_strtoll (text, &end, 10);
   if (end == text || *end != ':' || end[1] == '\0')
-    return fail ("before", "what a list said as its \"next\"", error);
+    return records_filter_fail ("before", "what a list said as its \"next\"", error);
   record_filter_add (filter, "(started_ms, run_id) < (?, ?)", SQL_INT (started_ms), SQL_STR (end + 1));
   return TRUE;
 }
@@ -104,7 +104,7 @@ add_outcome (struct record_filter *filter, const char *text, GError **error)
     }
     g_string_append_printf (known, "%s %s", i == ADDER_OUTCOME_OK ? "" : ",", adder_outcome_name (i));
   }
-  return fail ("outcome", known->str, error);
+  return records_filter_fail ("outcome", known->str, error);
 }
 
 static gboolean

@@ -58,7 +58,7 @@ object_of (const char *text)
 
 /* A run that is no cell has the number 0, and one that never ran level -1. */
 static gboolean
-is_none (const struct sql_value *value, enum record_column column)
+records_json_is_none (const struct sql_value *value, enum record_column column)
 {
   return value->kind == SQL_NULL || (column == RECORD_CELL && value->integer <= 0) ||
          (column == RECORD_LEVEL && value->integer < 0);
@@ -67,11 +67,11 @@ is_none (const struct sql_value *value, enum record_column column)
 /* The column of FIELD. Times are milliseconds in the database and texts in JSON; microseconds are
  * milliseconds there. */
 static json_t *
-value_of (const struct field *field, const struct sql_value *row)
+records_json_value_of (const struct field *field, const struct sql_value *row)
 {
   enum record_column column = RECORD_FIELD_COLUMN (field);
   const struct sql_value *value = &row[column];
-  if (is_none (value, column))
+  if (records_json_is_none (value, column))
     return json_null ();
   if (field->types & FIELD_OBJECT)
     return object_of (value->text);
@@ -91,7 +91,7 @@ row_to_json (const struct field *fields, const struct sql_value *row)
   json_t *object = json_object ();
   for (const struct field *field = fields; field->name; field++)
     if (field->marks)
-      json_object_set_new (object, field->name, value_of (field, row));
+      json_object_set_new (object, field->name, records_json_value_of (field, row));
     else if (field->members)
       json_object_set_new (object, field->name, row_to_json (field->members, row));
   return object;

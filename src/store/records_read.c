@@ -18,7 +18,7 @@ struct reading {
 };
 
 static gboolean
-take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+records_read_take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   struct reading *reading = data;
   reading->more = json_array_size (reading->records) >= reading->most;
@@ -44,14 +44,15 @@ record_begin (struct database *database, GError **error)
 
 /* One statement in a transaction of its own. */
 static gboolean
-read_rows (struct store *store, const char *sql, const struct sql_value *values, guint count,
-           struct reading *reading, GError **error)
+records_read_rows (struct store *store, const char *sql, const struct sql_value *values, guint count,
+                   struct reading *reading, GError **error)
 {
   struct database *database = store_database (store, error);
   struct transaction *transaction = database ? record_begin (database, error) : NULL;
   if (!transaction)
     return FALSE;
-  gboolean ok = transaction_run (transaction, sql, values, count, take_row, reading, NULL, error);
+  gboolean ok =
+      transaction_run (transaction, sql, values, count, records_read_take_row, reading, NULL, error);
   transaction_end (transaction);
   return ok;
 }
@@ -73,8 +74,8 @@ records_list (struct store *store, const char *owner, const json_t *filters, GEr
   /* A whole page of rows whose times are no numbers stands above all others. */
   if (!json_object_get (filters, "before"))
     reading.last = g_strdup_printf ("%" G_GINT64_FORMAT ":-", G_MAXINT64);
-  if (read_rows (store, sql, (const struct sql_value *)(void *)filter.values->data, filter.values->len,
-                 &reading, error))
+  if (records_read_rows (store, sql, (const struct sql_value *)(void *)filter.values->data,
+                         filter.values->len, &reading, error))
     answer = json_pack ("{s:O, s:o}", "records", records, "next",
                         json_text_or_null (reading.more ? reading.last : NULL));
   g_free (reading.last);
@@ -94,8 +95,8 @@ records_show (struct store *store, const char *owner, const char *run_id, GError
   struct reading reading = {.records = json_array (), .most = 1};
   g_autoptr (json_t) records = reading.records;
   json_t *record = NULL;
-  if (read_rows (store, sql, (const struct sql_value *)(void *)filter.values->data, filter.values->len,
-                 &reading, error)) {
+  if (records_read_rows (store, sql, (const struct sql_value *)(void *)filter.values->data,
+                         filter.values->len, &reading, error)) {
     record = json_incref (json_array_get (records, 0));
     if (!record) {
       g_autofree char *shown = text_one_line (run_id, 40);

@@ -20,7 +20,7 @@ struct retention {
 };
 
 static gboolean
-take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+records_retain_take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   struct retention *retention = data;
   retention->more = FALSE;
@@ -41,18 +41,18 @@ take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSE
 }
 
 static gboolean
-choose (struct retention *retention, struct transaction *transaction, GError **error)
+records_retain_choose (struct retention *retention, struct transaction *transaction, GError **error)
 {
   retention->gone = retention->gone_bytes = 0;
   retention->more = FALSE;
   return transaction_run (
       transaction,
       "SELECT seq, digest, bytes, started_ms FROM records WHERE node = $1 ORDER BY seq LIMIT " BATCH_ROWS,
-      &SQL_STR (retention->node), 1, take_row, retention, NULL, error);
+      &SQL_STR (retention->node), 1, records_retain_take_row, retention, NULL, error);
 }
 
 static gboolean
-take_removed (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+records_retain_take_removed (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   if (row[0].kind == SQL_INTEGER)
     *(gint64 *)data = row[0].integer;
@@ -65,7 +65,7 @@ set_anchor (const struct retention *retention, struct transaction *transaction, 
 {
   gint64 removed = 0;
   if (!transaction_run (transaction, "SELECT removed FROM anchors WHERE node = $1",
-                        &SQL_STR (retention->node), 1, take_removed, &removed, NULL, error))
+                        &SQL_STR (retention->node), 1, records_retain_take_removed, &removed, NULL, error))
     return FALSE;
   const struct sql_value values[] = {
       SQL_STR (retention->node),           SQL_INT (retention->last_seq),
@@ -95,7 +95,7 @@ remove_batch (gpointer data, struct transaction *transaction, GError **error)
   }
   retention->records = head.records;
   retention->bytes = head.bytes;
-  if (!choose (retention, transaction, error))
+  if (!records_retain_choose (retention, transaction, error))
     return FALSE;
   if (retention->gone == 0)
     return TRUE;
@@ -123,7 +123,8 @@ take_totals (gpointer data, const struct sql_value *row, guint columns G_GNUC_UN
 
 /* Whether anything goes, found out without the lock that writers want. */
 static gboolean
-look (struct database *database, struct retention *retention, gboolean *ret_goes, GError **error)
+records_retain_look (struct database *database, struct retention *retention, gboolean *ret_goes,
+                     GError **error)
 {
   struct transaction *transaction = database_begin (database, FALSE, error);
   if (!transaction)
@@ -131,7 +132,7 @@ look (struct database *database, struct retention *retention, gboolean *ret_goes
   retention->records = retention->bytes = 0;
   gboolean ok = transaction_run (transaction, "SELECT records, bytes FROM chains WHERE node = $1",
                                  &SQL_STR (retention->node), 1, take_totals, retention, NULL, error) &&
-                choose (retention, transaction, error);
+                records_retain_choose (retention, transaction, error);
   transaction_end (transaction);
   *ret_goes = retention->gone > 0;
   return ok;
@@ -155,7 +156,7 @@ records_retain (struct store *store, GError **error)
       .most_bytes = (gint64)MIN (config->store_record_bytes, G_MAXINT64),
   };
   gboolean goes;
-  if (!look (database, &retention, &goes, error))
+  if (!records_retain_look (database, &retention, &goes, error))
     return FALSE;
   retention.more = goes;
   while (retention.more)

@@ -38,7 +38,7 @@ tally_free (gpointer data)
 }
 
 static gboolean
-run (struct counting *counting, const char *sql, sql_row row, gpointer data, GError **error)
+records_stats_run (struct counting *counting, const char *sql, sql_row row, gpointer data, GError **error)
 {
   const GArray *values = counting->filter->values;
   return transaction_run (counting->transaction, sql, (const struct sql_value *)(void *)values->data,
@@ -59,7 +59,7 @@ enum sum {
 
 /* The text of VALUE in GROUP; the caller's, or NULL. */
 static char *
-name_of (enum group group, const struct sql_value *value)
+records_stats_name_of (enum group group, const struct sql_value *value)
 {
   if (group != GROUP_DAY)
     return g_strdup (value->text);
@@ -71,7 +71,7 @@ name_of (enum group group, const struct sql_value *value)
 static void
 add_to_group (struct counting *counting, enum group group, const struct sql_value *row)
 {
-  g_autofree char *name = name_of (group, &row[group]);
+  g_autofree char *name = records_stats_name_of (group, &row[group]);
   const char *key = name ? name : "";
   struct tally *tally = g_hash_table_lookup (counting->groups[group], key);
   if (!tally) {
@@ -104,7 +104,7 @@ take_sums (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUS
 
 /* All groups at once, so that the rows are gone through once. */
 static gboolean
-count_groups (struct counting *counting, GError **error)
+records_stats_count_groups (struct counting *counting, GError **error)
 {
   g_autofree char *sql = g_strdup_printf (
       "SELECT outcome, tool, profile, owner, front_end, started_ms / " DAY_MS ", count(*), "
@@ -112,7 +112,7 @@ count_groups (struct counting *counting, GError **error)
       "CAST(sum(cpu_us) AS BIGINT), min(started_ms), max(started_ms), max(peak_bytes) "
       "FROM records %s GROUP BY 1, 2, 3, 4, 5, 6",
       counting->filter->where->str);
-  return run (counting, sql, take_sums, counting, error);
+  return records_stats_run (counting, sql, take_sums, counting, error);
 }
 
 /* ---- percentiles ---- */
@@ -158,7 +158,7 @@ count_percentiles (struct counting *counting, GError **error)
       "SELECT place, wall_us FROM (SELECT wall_us, row_number() OVER (ORDER BY wall_us) AS place "
       "FROM records %s %s level >= 0) AS ranked WHERE place IN (%s)",
       where->str, where->len > 0 ? "AND" : "WHERE", wanted->str);
-  if (!run (counting, sql, take_rank, &ranks, error))
+  if (!records_stats_run (counting, sql, take_rank, &ranks, error))
     return NULL;
   json_t *percentiles = json_object ();
   for (gsize i = 0; i < G_N_ELEMENTS (percentile_table); i++)
@@ -210,7 +210,8 @@ time_or_null (const struct counting *counting, gint64 ms)
 static json_t *
 count_all (struct counting *counting, GError **error)
 {
-  json_t *percentiles = count_groups (counting, error) ? count_percentiles (counting, error) : NULL;
+  json_t *percentiles =
+      records_stats_count_groups (counting, error) ? count_percentiles (counting, error) : NULL;
   if (!percentiles)
     return NULL;
   json_t *stats =

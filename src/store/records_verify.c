@@ -46,8 +46,8 @@ struct walk {
   guint64 problem_count;
 };
 
-static void G_GNUC_PRINTF (5, 6)
-    report (struct walk *walk, const char *kind, gint64 seq, const char *run_id, const char *format, ...)
+static void G_GNUC_PRINTF (5, 6) records_verify_report (struct walk *walk, const char *kind, gint64 seq,
+                                                        const char *run_id, const char *format, ...)
 {
   walk->problem_count++;
   if (json_array_size (walk->problems) >= PROBLEMS_MAX)
@@ -80,13 +80,14 @@ note_gap (struct walk *walk, gint64 seq)
     walk->gap_from = walk->seq + 1;
     walk->gap_to = seq - 1;
   } else
-    report (walk, "missing", walk->seq + 1, NULL,
-            "the rows %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " are missing", walk->seq + 1, seq - 1);
+    records_verify_report (walk, "missing", walk->seq + 1, NULL,
+                           "the rows %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " are missing", walk->seq + 1,
+                           seq - 1);
   walk->digest[0] = '\0';
 }
 
 static gboolean
-take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+records_verify_take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   struct walk *walk = data;
   if (row[RECORD_SEQ].kind != SQL_INTEGER)
@@ -99,11 +100,11 @@ take_row (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSE
   char digest[CHAIN_DIGEST_BYTES];
   chain_digest (walk->digest, row, RECORD_DIGEST, digest);
   if (!chain_is_digest (stored) || (walk->digest[0] != '\0' && strcmp (digest, stored) != 0))
-    report (walk, "changed", seq, run_id,
-            "row %" G_GINT64_FORMAT
-            " is not as it was written: it was changed or moved, or the digest of the "
-            "row before it was",
-            seq);
+    records_verify_report (walk, "changed", seq, run_id,
+                           "row %" G_GINT64_FORMAT
+                           " is not as it was written: it was changed or moved, or the digest of the "
+                           "row before it was",
+                           seq);
   compare_written (walk, seq, stored);
   walk->seq = seq;
   g_strlcpy (walk->digest, chain_is_digest (stored) ? stored : "", sizeof walk->digest);
@@ -139,7 +140,7 @@ take_ends (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUS
     walk->head.records = row[2].integer;
   }
   if (row[4].kind != SQL_NULL && !take_anchor (&row[4], &walk->anchor))
-    report (walk, "anchor", 0, NULL, "the anchor is not as Adder writes it");
+    records_verify_report (walk, "anchor", 0, NULL, "the anchor is not as Adder writes it");
   return TRUE;
 }
 
@@ -156,7 +157,7 @@ read_ends (struct walk *walk, struct transaction *transaction, GError **error)
 }
 
 static gboolean
-take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+records_verify_take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   if (row[0].kind == SQL_INTEGER)
     *(gint64 *)data = row[0].integer;
@@ -164,11 +165,12 @@ take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UN
 }
 
 static gboolean
-read_number (struct walk *walk, struct transaction *transaction, const char *sql, gint64 *ret_number,
-             GError **error)
+records_verify_read_number (struct walk *walk, struct transaction *transaction, const char *sql,
+                            gint64 *ret_number, GError **error)
 {
   gint64 number = 0;
-  if (!transaction_run (transaction, sql, &SQL_STR (walk->node), 1, take_number, &number, NULL, error))
+  if (!transaction_run (transaction, sql, &SQL_STR (walk->node), 1, records_verify_take_number, &number, NULL,
+                        error))
     return FALSE;
   *ret_number = number;
   return TRUE;
@@ -178,16 +180,18 @@ static void
 check_ends (struct walk *walk)
 {
   if (walk->anchor.removed != walk->anchor.seq)
-    report (walk, "anchor", walk->anchor.seq, NULL,
-            "the anchor stands at row %" G_GINT64_FORMAT ", but says that %" G_GINT64_FORMAT
-            " rows were removed",
-            walk->anchor.seq, walk->anchor.removed);
+    records_verify_report (walk, "anchor", walk->anchor.seq, NULL,
+                           "the anchor stands at row %" G_GINT64_FORMAT ", but says that %" G_GINT64_FORMAT
+                           " rows were removed",
+                           walk->anchor.seq, walk->anchor.removed);
   if (!walk->has_head)
-    report (walk, "head", 0, NULL, "the head of the chain is missing or not as Adder writes it");
+    records_verify_report (walk, "head", 0, NULL,
+                           "the head of the chain is missing or not as Adder writes it");
   else if (walk->head.records != walk->head.seq - walk->anchor.seq)
-    report (walk, "head", walk->head.seq, NULL,
-            "the head counts %" G_GINT64_FORMAT " records, but %" G_GINT64_FORMAT " must be left",
-            walk->head.records, walk->head.seq - walk->anchor.seq);
+    records_verify_report (walk, "head", walk->head.seq, NULL,
+                           "the head counts %" G_GINT64_FORMAT " records, but %" G_GINT64_FORMAT
+                           " must be left",
+                           walk->head.records, walk->head.seq - walk->anchor.seq);
 }
 
 /* ---- one chain ---- */
@@ -196,12 +200,13 @@ static gboolean
 settle_gap (struct walk *walk, struct transaction *transaction, GError **error)
 {
   gint64 anchored;
-  if (!read_number (walk, transaction, "SELECT seq FROM anchors WHERE node = $1", &anchored, error))
+  if (!records_verify_read_number (walk, transaction, "SELECT seq FROM anchors WHERE node = $1", &anchored,
+                                   error))
     return FALSE;
   if (anchored < walk->gap_to)
-    report (walk, "missing", walk->gap_from, NULL,
-            "the rows %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " are missing", walk->gap_from,
-            walk->gap_to);
+    records_verify_report (walk, "missing", walk->gap_from, NULL,
+                           "the rows %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " are missing",
+                           walk->gap_from, walk->gap_to);
   walk->gap_from = walk->gap_to = 0;
   return TRUE;
 }
@@ -217,9 +222,9 @@ walk_page (struct walk *walk, struct database *database, gint64 last, GError **e
   if (!transaction)
     return FALSE;
   walk->rows = 0;
-  gboolean ok =
-      transaction_run (transaction, sql, values, G_N_ELEMENTS (values), take_row, walk, NULL, error) &&
-      (walk->gap_to == 0 || settle_gap (walk, transaction, error));
+  gboolean ok = transaction_run (transaction, sql, values, G_N_ELEMENTS (values), records_verify_take_row,
+                                 walk, NULL, error) &&
+                (walk->gap_to == 0 || settle_gap (walk, transaction, error));
   transaction_end (transaction);
   return ok;
 }
@@ -233,22 +238,24 @@ check_beyond (struct walk *walk, struct database *database, GError **error)
   struct transaction *transaction = record_begin (database, error);
   if (!transaction)
     return FALSE;
-  gboolean ok =
-      read_number (walk, transaction, "SELECT max(seq) FROM records WHERE node = $1", &last, error) &&
-      read_number (walk, transaction, "SELECT seq FROM chains WHERE node = $1", &head, error) &&
-      read_number (walk, transaction, "SELECT seq FROM anchors WHERE node = $1", &anchored, error);
+  gboolean ok = records_verify_read_number (walk, transaction, "SELECT max(seq) FROM records WHERE node = $1",
+                                            &last, error) &&
+                records_verify_read_number (walk, transaction, "SELECT seq FROM chains WHERE node = $1",
+                                            &head, error) &&
+                records_verify_read_number (walk, transaction, "SELECT seq FROM anchors WHERE node = $1",
+                                            &anchored, error);
   transaction_end (transaction);
   if (!ok)
     return FALSE;
   if (walk->has_head && last > head)
-    report (walk, "head", head, NULL,
-            "there are rows up to %" G_GINT64_FORMAT
-            ", but the head of the chain stands at %" G_GINT64_FORMAT,
-            last, head);
+    records_verify_report (walk, "head", head, NULL,
+                           "there are rows up to %" G_GINT64_FORMAT
+                           ", but the head of the chain stands at %" G_GINT64_FORMAT,
+                           last, head);
   if (walk->has_head && walk->seq < walk->head.seq && anchored < walk->head.seq)
-    report (walk, "missing", walk->seq + 1, NULL,
-            "the rows %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " are missing at the end", walk->seq + 1,
-            walk->head.seq);
+    records_verify_report (walk, "missing", walk->seq + 1, NULL,
+                           "the rows %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " are missing at the end",
+                           walk->seq + 1, walk->head.seq);
   return TRUE;
 }
 
@@ -276,7 +283,8 @@ walk_chain (struct walk *walk, struct database *database, GError **error)
   if (!ok || !check_beyond (walk, database, error))
     return FALSE;
   if (walk->has_head && walk->seq == walk->head.seq && strcmp (walk->digest, walk->head.digest) != 0)
-    report (walk, "head", walk->head.seq, NULL, "the head of the chain is not the digest of its last row");
+    records_verify_report (walk, "head", walk->head.seq, NULL,
+                           "the head of the chain is not the digest of its last row");
   return TRUE;
 }
 
@@ -311,11 +319,13 @@ settle_written (struct walk *walk)
   if (!walk->written_state)
     walk->written_state = "beyond";
   if (strcmp (walk->written_state, "differs") == 0)
-    report (walk, "head", walk->written->seq, NULL,
-            "row %" G_GINT64_FORMAT " had another digest when its head was written down", walk->written->seq);
+    records_verify_report (walk, "head", walk->written->seq, NULL,
+                           "row %" G_GINT64_FORMAT " had another digest when its head was written down",
+                           walk->written->seq);
   else if (strcmp (walk->written_state, "beyond") == 0)
-    report (walk, "missing", walk->written->seq, NULL,
-            "row %" G_GINT64_FORMAT ", whose head was written down, is missing", walk->written->seq);
+    records_verify_report (walk, "missing", walk->written->seq, NULL,
+                           "row %" G_GINT64_FORMAT ", whose head was written down, is missing",
+                           walk->written->seq);
 }
 
 /* ---- all chains ---- */

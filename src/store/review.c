@@ -83,7 +83,7 @@ forget_directory (struct reviews *reviews, const char *id)
 
 /* Whether nothing in the store is named ID any more. */
 static gboolean
-is_gone (gpointer id, gpointer directory G_GNUC_UNUSED, gpointer store_fd)
+review_is_gone (gpointer id, gpointer directory G_GNUC_UNUSED, gpointer store_fd)
 {
   struct stat st;
   return fstatat (GPOINTER_TO_INT (store_fd), id, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
@@ -94,7 +94,7 @@ static void
 forget_directories (struct reviews *reviews, int store_fd)
 {
   g_mutex_lock (&reviews->lock);
-  g_hash_table_foreach_remove (reviews->directories, is_gone, GINT_TO_POINTER (store_fd));
+  g_hash_table_foreach_remove (reviews->directories, review_is_gone, GINT_TO_POINTER (store_fd));
   g_mutex_unlock (&reviews->lock);
 }
 
@@ -147,8 +147,8 @@ find_all (struct reviews *reviews, int store_fd, const char *owner)
 
 /* ADDER_ERROR_NOT_FOUND for those of others as well. */
 static struct review *
-find_one (struct reviews *reviews, int store_fd, const char *owner, const char *id, gboolean locked,
-          GError **error)
+review_find_one (struct reviews *reviews, int store_fd, const char *owner, const char *id, gboolean locked,
+                 GError **error)
 {
   struct review *review = review_read (store_fd, id, locked, error);
   if (!review || (g_strcmp0 (review->owner, owner) == 0 && !is_expired (reviews, review)))
@@ -162,7 +162,8 @@ find_one (struct reviews *reviews, int store_fd, const char *owner, const char *
 /* ---- keeping ---- */
 
 static gboolean
-check_room (struct reviews *reviews, int store_fd, const struct review_subject *subject, GError **error)
+review_check_room (struct reviews *reviews, int store_fd, const struct review_subject *subject,
+                   GError **error)
 {
   g_autoptr (GPtrArray) all = find_all (reviews, store_fd, subject->owner);
   guint64 bytes = 0;
@@ -183,7 +184,7 @@ reviews_stage (struct reviews *reviews, const struct review_subject *subject, ch
 {
   char id[ID_BYTES];
   autoclose int store_fd = review_open_store (error);
-  if (store_fd < 0 || !check_room (reviews, store_fd, subject, error))
+  if (store_fd < 0 || !review_check_room (reviews, store_fd, subject, error))
     return FALSE;
   id_make (id);
   if (!review_write (store_fd, subject, id, error))
@@ -228,7 +229,7 @@ json_t *
 reviews_show (struct reviews *reviews, const char *owner, const char *id, GError **error)
 {
   autoclose int store_fd = review_open_store (error);
-  struct review *review = store_fd < 0 ? NULL : find_one (reviews, store_fd, owner, id, FALSE, error);
+  struct review *review = store_fd < 0 ? NULL : review_find_one (reviews, store_fd, owner, id, FALSE, error);
   if (!review)
     return NULL;
   json_t *shown = review_to_json (review), *changes = review_read_changes (review);
@@ -304,8 +305,8 @@ reviews_close (struct reviews *reviews)
 
 /* The caller's descriptor, or the one that was kept, in *RET_FD, which is to be closed. */
 static gboolean
-take_directory (struct reviews *reviews, const struct review *review, int given_fd, int *ret_fd,
-                GError **error)
+review_take_directory (struct reviews *reviews, const struct review *review, int given_fd, int *ret_fd,
+                       GError **error)
 {
   gpointer kept = NULL;
   int fd = given_fd;
@@ -335,12 +336,12 @@ drop (const struct review *review, GError **error)
 
 /* *RET_DIRECTORY_FD is the caller's to close. */
 static gboolean
-carry_out (struct reviews *reviews, struct review *review, enum review_action action, int given_fd,
-           int *ret_directory_fd, GError **error)
+review_carry_out (struct reviews *reviews, struct review *review, enum review_action action, int given_fd,
+                  int *ret_directory_fd, GError **error)
 {
   if (action == REVIEW_DROP)
     return drop (review, error);
-  if (!take_directory (reviews, review, given_fd, ret_directory_fd, error))
+  if (!review_take_directory (reviews, review, given_fd, ret_directory_fd, error))
     return FALSE;
   return action == REVIEW_UNDO ? review_undo (review, *ret_directory_fd, error)
                                : review_commit (review, *ret_directory_fd, error);
@@ -353,11 +354,11 @@ reviews_settle (struct reviews *reviews, const char *owner, const char *id, enum
   static const char *const states[] = {
       [REVIEW_COMMIT] = "committed", [REVIEW_UNDO] = "waiting", [REVIEW_DROP] = "dropped"};
   autoclose int store_fd = review_open_store (error), directory_fd = -1;
-  struct review *review = store_fd < 0 ? NULL : find_one (reviews, store_fd, owner, id, TRUE, error);
+  struct review *review = store_fd < 0 ? NULL : review_find_one (reviews, store_fd, owner, id, TRUE, error);
   json_t *answer = NULL;
   if (review && digest && strcmp (digest, review->digest) != 0)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "the changes are not those that were said yes to");
-  else if (review && carry_out (reviews, review, action, given_fd, &directory_fd, error)) {
+  else if (review && review_carry_out (reviews, review, action, given_fd, &directory_fd, error)) {
     answer = review_to_json (review);
     json_object_set_new (answer, "state", json_string (states[action]));
     log_info ("review %s: %s", id, states[action]);

@@ -69,7 +69,7 @@ is_mode_only (const struct change *change)
 }
 
 static gboolean
-fail (GError **error, int err, const char *what, const struct change *change)
+review_commit_fail (GError **error, int err, const char *what, const struct change *change)
 {
   g_autofree char *shown = text_one_line (change->path, -1);
   error_from_errno (error, err, "cannot %s %s", what, shown);
@@ -78,7 +78,7 @@ fail (GError **error, int err, const char *what, const struct change *change)
 
 /* The directory that PATH lies in, and the name there. */
 static int
-open_parent (const struct commit *commit, const char *path, const char **ret_name)
+review_commit_open_parent (const struct commit *commit, const char *path, const char **ret_name)
 {
   const char *slash = strrchr (path, '/');
   *ret_name = slash ? slash + 1 : path;
@@ -93,9 +93,9 @@ step_open (const struct commit *commit, guint number, struct step *ret_step, GEr
 {
   const struct change *change = commit->review->changes->pdata[number];
   struct step step = {.number = number, .change = change};
-  step.parent_fd = open_parent (commit, change->path, &step.name);
+  step.parent_fd = review_commit_open_parent (commit, change->path, &step.name);
   if (step.parent_fd < 0)
-    return fail (error, errno, "reach", change);
+    return review_commit_fail (error, errno, "reach", change);
   /* The end of the id is what is random in it. */
   const char *id = commit->review->id + ID_BYTES - 1 - 12;
   g_snprintf (step.fresh, sizeof step.fresh, ".adder-%s-%u.new", id, number);
@@ -118,14 +118,14 @@ step_look (const struct step *step, struct found *ret_found, GError **error)
     struct stat st;
     *looks[i].found = fstatat (step->parent_fd, looks[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0;
     if (!*looks[i].found && errno != ENOENT)
-      return fail (error, errno, "look at", step->change);
+      return review_commit_fail (error, errno, "look at", step->change);
   }
   return TRUE;
 }
 
 /* A file or a whole directory of our own making, or one that was set aside. */
 static gboolean
-remove_name (const struct step *step, const char *name, GError **error)
+review_commit_remove_name (const struct step *step, const char *name, GError **error)
 {
   if (unlinkat (step->parent_fd, name, 0) == 0 || errno == ENOENT)
     return TRUE;
@@ -133,7 +133,8 @@ remove_name (const struct step *step, const char *name, GError **error)
   if (unlinkat (step->parent_fd, name, 0) == 0 || errno == ENOENT)
     return TRUE;
   /* A directory that is still there could not be emptied. */
-  return fail (error, errno == EISDIR ? ENOTEMPTY : errno, "remove what was set aside for", step->change);
+  return review_commit_fail (error, errno == EISDIR ? ENOTEMPTY : errno, "remove what was set aside for",
+                             step->change);
 }
 
 /* ---- what is there now ---- */
@@ -196,7 +197,8 @@ count_listed (const struct review *review, guint number, gboolean before)
 /* The same file by its times, or else by its content: one that was written anew with what it held is no
  * conflict. */
 static gboolean
-is_file (int parent_fd, const char *name, const struct change_entry *known, const struct stat *st)
+review_commit_is_file (int parent_fd, const char *name, const struct change_entry *known,
+                       const struct stat *st)
 {
   gint64 changed_ns = (gint64)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
   if ((guint64)st->st_size != known->bytes)
@@ -233,7 +235,7 @@ is_entry (int parent_fd, const char *name, const struct change_entry *known)
   switch (known->type) {
   case CHANGE_FILE:
     return S_ISREG (st.st_mode) && (st.st_mode & 0777) == known->mode &&
-           is_file (parent_fd, name, known, &st);
+           review_commit_is_file (parent_fd, name, known, &st);
   case CHANGE_LINK:
     return S_ISLNK (st.st_mode) && is_link (parent_fd, name, known);
   case CHANGE_DIRECTORY:
@@ -265,7 +267,7 @@ check_one (struct commit *commit, guint number)
   /* What is new in a new directory stands in nobody's way. */
   if (change->covered && change->before.type == CHANGE_NOTHING)
     return TRUE;
-  autoclose int parent_fd = open_parent (commit, change->path, &name);
+  autoclose int parent_fd = review_commit_open_parent (commit, change->path, &name);
   if (parent_fd >= 0 && is_as_found (commit, number, parent_fd, name))
     return TRUE;
   add_conflict (commit, change->path);
@@ -296,7 +298,7 @@ check_step (struct commit *commit, guint number)
 
 /* What is written is what was reviewed: it is read again, and must have the digest that was said yes to. */
 static gboolean
-write_content (const struct commit *commit, guint number, int fd, GError **error)
+review_commit_write_content (const struct commit *commit, guint number, int fd, GError **error)
 {
   const struct change *change = commit->review->changes->pdata[number];
   if (!review_copy (commit->content_fd, commit->review->offsets[number], change->after.bytes, fd, 0, error))
@@ -322,26 +324,27 @@ keep_group (int parent_fd, const char *name, int fd)
 
 /* Makes what the change NUMBER says as NAME in PARENT_FD; directories are open to us until they are full. */
 static gboolean
-write_one (const struct commit *commit, guint number, int parent_fd, const char *name, const char *replaces,
-           gboolean sync, GError **error)
+review_commit_write_one (const struct commit *commit, guint number, int parent_fd, const char *name,
+                         const char *replaces, gboolean sync, GError **error)
 {
   const struct change *change = commit->review->changes->pdata[number];
   switch (change->after.type) {
   case CHANGE_FILE: {
     autoclose int fd = openat (parent_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
-      return fail (error, errno, "write", change);
-    if (!write_content (commit, number, fd, error))
+      return review_commit_fail (error, errno, "write", change);
+    if (!review_commit_write_content (commit, number, fd, error))
       return FALSE;
     keep_group (parent_fd, replaces, fd);
     if (fchmod (fd, change->after.mode) < 0 || (sync && fsync (fd) < 0))
-      return fail (error, errno, "write", change);
+      return review_commit_fail (error, errno, "write", change);
     return TRUE;
   }
   case CHANGE_LINK:
-    return symlinkat (change->after.target, parent_fd, name) == 0 || fail (error, errno, "make", change);
+    return symlinkat (change->after.target, parent_fd, name) == 0 ||
+           review_commit_fail (error, errno, "make", change);
   case CHANGE_DIRECTORY:
-    return mkdirat (parent_fd, name, 0700) == 0 || fail (error, errno, "make", change);
+    return mkdirat (parent_fd, name, 0700) == 0 || review_commit_fail (error, errno, "make", change);
   default:
     return TRUE;
   }
@@ -360,7 +363,7 @@ static int
 open_within (int top_fd, const char *path, const char **ret_name)
 {
   const struct commit top = {.root_fd = top_fd};
-  return open_parent (&top, path, ret_name);
+  return review_commit_open_parent (&top, path, ret_name);
 }
 
 static gboolean
@@ -369,7 +372,7 @@ set_mode (int parent_fd, const char *name, const struct change *change, GError *
   struct stat st;
   autoclose int fd = sys_openat2 (parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
   if (fd < 0 || fstat (fd, &st) < 0 || fchmod (fd, (st.st_mode & 07000) | change->after.mode) < 0)
-    return fail (error, errno, "set the permissions of", change);
+    return review_commit_fail (error, errno, "set the permissions of", change);
   return TRUE;
 }
 
@@ -381,7 +384,7 @@ fill_directory (const struct commit *commit, const struct step *step, GError **e
   autoclose int top_fd =
       sys_openat2 (step->parent_fd, step->fresh, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, INSIDE);
   if (top_fd < 0)
-    return fail (error, errno, "fill", step->change);
+    return review_commit_fail (error, errno, "fill", step->change);
   guint end = step->number + 1;
   for (; end < changes->len; end++) {
     const struct change *change = changes->pdata[end];
@@ -392,8 +395,8 @@ fill_directory (const struct commit *commit, const struct step *step, GError **e
       continue;
     autoclose int parent_fd = open_within (top_fd, path, &name);
     if (parent_fd < 0)
-      return fail (error, errno, "make", change);
-    if (!write_one (commit, end, parent_fd, name, NULL, FALSE, error))
+      return review_commit_fail (error, errno, "make", change);
+    if (!review_commit_write_one (commit, end, parent_fd, name, NULL, FALSE, error))
       return FALSE;
   }
   while (--end > step->number) {
@@ -413,7 +416,8 @@ write_step (const struct commit *commit, const struct step *step, gboolean sync,
 {
   if (is_mode_only (step->change) || step->change->after.type == CHANGE_NOTHING)
     return TRUE;
-  return write_one (commit, step->number, step->parent_fd, step->fresh, step->name, sync, error) &&
+  return review_commit_write_one (commit, step->number, step->parent_fd, step->fresh, step->name, sync,
+                                  error) &&
          (step->change->after.type != CHANGE_DIRECTORY || fill_directory (commit, step, error));
 }
 
@@ -460,7 +464,7 @@ switch_step (struct commit *commit, const struct step *step, GError **error)
     r = over ? (renameat (step->parent_fd, step->fresh, step->parent_fd, step->name) < 0 ? -errno : 0)
              : fd_rename_new (step->parent_fd, step->fresh, step->name);
   }
-  return r == 0 || fail (error, r, "put in place", change);
+  return r == 0 || review_commit_fail (error, r, "put in place", change);
 }
 
 /* ---- going back ---- */
@@ -485,7 +489,7 @@ is_made (const struct commit *commit, guint number, int parent_fd, const char *n
 /* Whether the step's name, with all that is below it, is as it was made: nobody's work is taken back but
  * ours. */
 static gboolean
-is_ours (const struct commit *commit, const struct step *step)
+review_commit_is_ours (const struct commit *commit, const struct step *step)
 {
   const GPtrArray *changes = commit->review->changes;
   if (!is_made (commit, step->number, step->parent_fd, step->name))
@@ -519,7 +523,7 @@ is_linked (const struct step *step)
 }
 
 static int
-restore (const struct step *step, const struct found *found)
+review_commit_restore (const struct step *step, const struct found *found)
 {
   /* It was only linked: the name is still its. */
   if (found->fresh && found->named)
@@ -545,15 +549,16 @@ undo_step (struct commit *commit, const struct step *step, GError **error)
   gboolean placed = !deletes && !found.fresh && found.named && (creates || found.aside);
   /* Somebody else's, in place of what was set aside: that is the only one then. */
   gboolean taken = found.fresh && found.aside && found.named && !is_linked (step);
-  if (taken || (placed && !is_ours (commit, step)) || (deletes && found.aside && found.named)) {
+  if (taken || (placed && !review_commit_is_ours (commit, step)) || (deletes && found.aside && found.named)) {
     add_conflict (commit, change->path);
     return TRUE;
   }
   if (found.aside)
-    r = restore (step, &found);
+    r = review_commit_restore (step, &found);
   else if (placed)
     r = fd_rename_new (step->parent_fd, step->name, step->fresh);
-  return r < 0 ? fail (error, r, "take back", change) : remove_name (step, step->fresh, error);
+  return r < 0 ? review_commit_fail (error, r, "take back", change)
+               : review_commit_remove_name (step, step->fresh, error);
 }
 
 /* ---- all steps ---- */
@@ -602,13 +607,13 @@ write_only (struct commit *commit, const struct step *step, GError **error)
 static gboolean
 remove_fresh (G_GNUC_UNUSED struct commit *commit, const struct step *step, GError **error)
 {
-  return remove_name (step, step->fresh, error);
+  return review_commit_remove_name (step, step->fresh, error);
 }
 
 static gboolean
 remove_aside (G_GNUC_UNUSED struct commit *commit, const struct step *step, GError **error)
 {
-  return remove_name (step, step->aside, error);
+  return review_commit_remove_name (step, step->aside, error);
 }
 
 /* ---- the phases ---- */
@@ -657,7 +662,7 @@ sync_all (const struct commit *commit, GError **error)
 
 /* Nothing but new names beside the old ones was made, so going back is to remove them. */
 static gboolean
-write_all (struct commit *commit, GError **error)
+review_commit_write_all (struct commit *commit, GError **error)
 {
   gboolean single = count_steps (commit->review) <= SINGLE_SYNCS_MAX;
   if (!review_enter (commit->review, REVIEW_WRITING, error))
@@ -676,7 +681,8 @@ commit_from (struct commit *commit, GError **error)
   /* What was begun to be written may be half. */
   if (review->phase == REVIEW_WRITING && !each_step (commit, remove_fresh, error))
     return FALSE;
-  if (review->phase <= REVIEW_WRITING && (!check_all (commit, error) || !write_all (commit, error)))
+  if (review->phase <= REVIEW_WRITING &&
+      (!check_all (commit, error) || !review_commit_write_all (commit, error)))
     return FALSE;
   if (review->phase == REVIEW_CLEANING)
     return TRUE;

@@ -41,7 +41,7 @@ static const char *const phase_names[] = {
 };
 
 static void
-free_change (gpointer data)
+review_file_free_change (gpointer data)
 {
   struct change *change = data;
   change_entry_clear (&change->before);
@@ -86,7 +86,8 @@ review_open_store (GError **error)
 /* ---- content ---- */
 
 static gboolean
-copy_piece (int from, guint64 from_offset, guint64 length, int to, guint64 to_offset, GError **error)
+review_file_copy_piece (int from, guint64 from_offset, guint64 length, int to, guint64 to_offset,
+                        GError **error)
 {
   g_autofree char *block = g_malloc (BLOCK_BYTES);
   while (length > 0) {
@@ -124,8 +125,8 @@ review_copy (int from, guint64 from_offset, guint64 length, int to, guint64 to_o
       break;
     off_t hole = lseek (from, data, SEEK_HOLE);
     guint64 stop = hole < 0 ? end : MIN ((guint64)hole, end);
-    if (!copy_piece (from, (guint64)data, stop - (guint64)data, to, to_offset + (guint64)data - from_offset,
-                     error))
+    if (!review_file_copy_piece (from, (guint64)data, stop - (guint64)data, to,
+                                 to_offset + (guint64)data - from_offset, error))
       return FALSE;
     at = stop;
   }
@@ -155,7 +156,7 @@ entry_to_json (const struct change_entry *entry)
 }
 
 static gboolean
-write_file (int folder_fd, const char *name, const json_t *value, GError **error)
+review_file_write_file (int folder_fd, const char *name, const json_t *value, GError **error)
 {
   g_autofree char *text = json_to_text (value);
   autoclose int fd = openat (folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -165,7 +166,8 @@ write_file (int folder_fd, const char *name, const json_t *value, GError **error
 
 /* All new files into one, and the list of changes with where each lies there. */
 static json_t *
-write_content (int folder_fd, const struct review_subject *subject, guint64 *ret_bytes, GError **error)
+review_file_write_content (int folder_fd, const struct review_subject *subject, guint64 *ret_bytes,
+                           GError **error)
 {
   autoclose int to = openat (folder_fd, CONTENT, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   g_autoptr (json_t) list = json_array ();
@@ -198,13 +200,13 @@ write_content (int folder_fd, const struct review_subject *subject, guint64 *ret
 }
 
 static gboolean
-fill_folder (int folder_fd, const struct review_subject *subject, GError **error)
+review_file_fill_folder (int folder_fd, const struct review_subject *subject, GError **error)
 {
   struct stat st;
   guint64 bytes;
   if (fstat (subject->directory_fd, &st) < 0)
     return error_from_errno (error, errno, "cannot look at the directory");
-  g_autoptr (json_t) list = write_content (folder_fd, subject, &bytes, error);
+  g_autoptr (json_t) list = review_file_write_content (folder_fd, subject, &bytes, error);
   if (!list)
     return FALSE;
   g_autoptr (GPtrArray) ignored = g_ptr_array_new_with_free_func (g_free);
@@ -214,7 +216,8 @@ fill_folder (int folder_fd, const struct review_subject *subject, GError **error
       subject->conversation, "directory", escaped_or_null (subject->path), "device", (json_int_t)st.st_dev,
       "inode", (json_int_t)st.st_ino, "created_us", (json_int_t)g_get_real_time (), "digest",
       subject->changes->digest, "bytes", (json_int_t)bytes, "changes", list);
-  return write_file (folder_fd, MANIFEST, manifest, error) && write_file (folder_fd, CHANGES, shown, error);
+  return review_file_write_file (folder_fd, MANIFEST, manifest, error) &&
+         review_file_write_file (folder_fd, CHANGES, shown, error);
 }
 
 gboolean
@@ -224,7 +227,7 @@ review_write (int store_fd, const struct review_subject *subject, const char *id
   if (mkdirat (store_fd, partial, 0700) < 0)
     return error_from_errno (error, errno, "cannot keep what would be changed");
   autoclose int folder_fd = openat (store_fd, partial, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  gboolean ok = folder_fd >= 0 ? fill_folder (folder_fd, subject, error)
+  gboolean ok = folder_fd >= 0 ? review_file_fill_folder (folder_fd, subject, error)
                                : error_from_errno (error, errno, "cannot keep what would be changed");
   if (ok && renameat (store_fd, partial, store_fd, id) < 0)
     ok = error_from_errno (error, errno, "cannot keep what would be changed");
@@ -268,7 +271,7 @@ unescaped (const json_t *value)
 }
 
 static gboolean
-read_entry (const json_t *value, struct change_entry *ret_entry)
+review_file_read_entry (const json_t *value, struct change_entry *ret_entry)
 {
   int type, mode;
   json_int_t bytes, inode, modified, changed;
@@ -300,8 +303,8 @@ read_change (struct review *review, gsize index, const json_t *value)
   change->covered = json_is_true (json_object_get (value, "covered"));
   change->replaced = json_is_true (json_object_get (value, "replaced"));
   review->offsets[index] = (guint64)json_integer_value (json_object_get (value, "offset"));
-  return change->path && read_entry (json_object_get (value, "before"), &change->before) &&
-         read_entry (json_object_get (value, "after"), &change->after);
+  return change->path && review_file_read_entry (json_object_get (value, "before"), &change->before) &&
+         review_file_read_entry (json_object_get (value, "after"), &change->after);
 }
 
 static gboolean
@@ -325,7 +328,7 @@ read_manifest (struct review *review)
   review->created_us = created;
   review->digest = g_strdup (digest);
   review->bytes = (guint64)bytes;
-  review->changes = g_ptr_array_new_with_free_func (free_change);
+  review->changes = g_ptr_array_new_with_free_func (review_file_free_change);
   review->offsets = g_new0 (guint64, json_array_size (changes) + 1);
   json_array_foreach (changes, i, value) if (!read_change (review, i, value)) return FALSE;
   return review->path != NULL;
@@ -356,7 +359,7 @@ read_phase (int folder_fd, enum review_phase *ret_phase)
 
 /* The lock goes with the process. */
 static gboolean
-lock (struct review *review, GError **error)
+review_file_lock (struct review *review, GError **error)
 {
   review->journal_fd = openat (review->folder_fd, JOURNAL, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (review->journal_fd < 0)
@@ -386,7 +389,7 @@ review_read (int store_fd, const char *id, gboolean locked, GError **error)
     g_strlcpy (review->id, id, sizeof review->id);
     review->folder_fd = openat (store_fd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   }
-  gboolean ok = review->folder_fd >= 0 && (!locked || lock (review, error));
+  gboolean ok = review->folder_fd >= 0 && (!locked || review_file_lock (review, error));
   if (ok && (!read_manifest (review) || !read_phase (review->folder_fd, &review->phase))) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the review %s cannot be read", id);
     ok = FALSE;

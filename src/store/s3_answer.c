@@ -69,8 +69,8 @@ end_element (G_GNUC_UNUSED GMarkupParseContext *context, const char *name, gpoin
 }
 
 static void
-add_text (G_GNUC_UNUSED GMarkupParseContext *context, const char *text, gsize length, gpointer data,
-          GError **error)
+s3_answer_add_text (G_GNUC_UNUSED GMarkupParseContext *context, const char *text, gsize length, gpointer data,
+                    GError **error)
 {
   struct parse *parse = data;
   if (parse->text->len + length > FIELD_MAX)
@@ -83,7 +83,7 @@ struct s3_answer *
 s3_answer_parse (const char *text, gsize length, const char *item, GError **error)
 {
   static const GMarkupParser parser = {
-      .start_element = begin_element, .end_element = end_element, .text = add_text};
+      .start_element = begin_element, .end_element = end_element, .text = s3_answer_add_text};
   g_autoptr (s3_answer_t) answer = g_new0 (struct s3_answer, 1);
   answer->fields = make_fields ();
   answer->items = g_ptr_array_new_with_free_func ((GDestroyNotify)g_hash_table_unref);

@@ -34,10 +34,10 @@ s3_place_clear (struct s3_place *place)
   *place = (struct s3_place){0};
 }
 
-static gboolean refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static gboolean s3_place_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 static gboolean
-refuse (GError **error, const char *format, ...)
+s3_place_refuse (GError **error, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
@@ -49,7 +49,7 @@ refuse (GError **error, const char *format, ...)
 }
 
 static gboolean
-consists_of (const char *text, const char *letters, gsize most)
+s3_place_consists_of (const char *text, const char *letters, gsize most)
 {
   gsize length = strlen (text);
   return length > 0 && length <= most && strspn (text, letters) == length;
@@ -65,8 +65,9 @@ check_endpoint (struct s3_place *place, GError **error)
   const char *host = g_str_has_prefix (place->endpoint, "https://")  ? place->endpoint + 8
                      : g_str_has_prefix (place->endpoint, "http://") ? place->endpoint + 7
                                                                      : "";
-  return consists_of (host, HOST_LETTERS, 300) ||
-         refuse (error, "endpoint=%s must be https://HOST:PORT or http://HOST:PORT", place->endpoint);
+  return s3_place_consists_of (host, HOST_LETTERS, 300) ||
+         s3_place_refuse (error, "endpoint=%s must be https://HOST:PORT or http://HOST:PORT",
+                          place->endpoint);
 }
 
 static gboolean
@@ -85,14 +86,15 @@ parse_parameters (const char *query, struct s3_place *place, GError **error)
     g_autofree char *name = NULL, *value = NULL;
     g_autoptr (GError) problem = NULL;
     if (!g_uri_params_iter_next (&iter, &name, &value, &problem))
-      return !problem || refuse (error, "what is behind the ? cannot be read: %s", problem->message);
+      return !problem || s3_place_refuse (error, "what is behind the ? cannot be read: %s", problem->message);
     gsize i = 0;
     while (i < G_N_ELEMENTS (known) && strcmp (known[i].name, name) != 0)
       i++;
     if (i == G_N_ELEMENTS (known))
-      return refuse (error, "s3 has no parameter %s: it has endpoint, region, credentials and ca", name);
+      return s3_place_refuse (error, "s3 has no parameter %s: it has endpoint, region, credentials and ca",
+                              name);
     if (*known[i].value)
-      return refuse (error, "%s stands twice", name);
+      return s3_place_refuse (error, "%s stands twice", name);
     *known[i].value = g_steal_pointer (&value);
   }
 }
@@ -117,20 +119,21 @@ s3_place_parse (const char *rest, struct s3_place *ret_place, GError **error)
   if (!place.endpoint)
     place.endpoint = g_strdup_printf ("https://s3.%s.amazonaws.com", place.region);
 
-  if (ok && (!consists_of (place.bucket, BUCKET_LETTERS, 63) || strlen (place.bucket) < 3))
-    ok = refuse (error, "\"%s\" cannot be a bucket: 3 to 63 small letters, digits, dots and dashes",
-                 place.bucket);
+  if (ok && (!s3_place_consists_of (place.bucket, BUCKET_LETTERS, 63) || strlen (place.bucket) < 3))
+    ok = s3_place_refuse (error, "\"%s\" cannot be a bucket: 3 to 63 small letters, digits, dots and dashes",
+                          place.bucket);
   if (ok && place.prefix[0] &&
-      (!consists_of (place.prefix, PREFIX_LETTERS, 200) || strstr (place.prefix, "..") ||
+      (!s3_place_consists_of (place.prefix, PREFIX_LETTERS, 200) || strstr (place.prefix, "..") ||
        strstr (place.prefix, "//")))
-    ok = refuse (error, "\"%s\" cannot stand behind the bucket: letters, digits and - _ . / are allowed",
-                 place.prefix);
-  if (ok && !consists_of (place.region, REGION_LETTERS, 64))
-    ok = refuse (error, "region=%s is none", place.region);
+    ok = s3_place_refuse (error,
+                          "\"%s\" cannot stand behind the bucket: letters, digits and - _ . / are allowed",
+                          place.prefix);
+  if (ok && !s3_place_consists_of (place.region, REGION_LETTERS, 64))
+    ok = s3_place_refuse (error, "region=%s is none", place.region);
   if (ok && place.credentials && !g_path_is_absolute (place.credentials))
-    ok = refuse (error, "credentials=%s must be an absolute path", place.credentials);
+    ok = s3_place_refuse (error, "credentials=%s must be an absolute path", place.credentials);
   if (ok && place.ca && !g_path_is_absolute (place.ca))
-    ok = refuse (error, "ca=%s must be an absolute path", place.ca);
+    ok = s3_place_refuse (error, "ca=%s must be an absolute path", place.ca);
   ok = ok && check_endpoint (&place, error);
   if (ok)
     *ret_place = place;
@@ -142,7 +145,7 @@ s3_place_parse (const char *rest, struct s3_place *ret_place, GError **error)
 /* ---- keys ---- */
 
 static void
-forget (char **secret)
+s3_place_forget (char **secret)
 {
   if (*secret)
     explicit_bzero (*secret, strlen (*secret));
@@ -152,14 +155,14 @@ forget (char **secret)
 void
 s3_keys_clear (struct s3_keys *keys)
 {
-  forget (&keys->id);
-  forget (&keys->secret);
-  forget (&keys->token);
+  s3_place_forget (&keys->id);
+  s3_place_forget (&keys->secret);
+  s3_place_forget (&keys->token);
 }
 
 /* One line of a file of keys: "aws_access_key_id = ...", as files of others have them too. */
 static void
-read_line (char *line, struct s3_keys *keys)
+s3_place_read_line (char *line, struct s3_keys *keys)
 {
   const struct {
     const char *name;
@@ -178,7 +181,7 @@ read_line (char *line, struct s3_keys *keys)
 }
 
 static gboolean
-read_file (const char *path, struct s3_keys *keys, GError **error)
+s3_place_read_file (const char *path, struct s3_keys *keys, GError **error)
 {
   autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat st;
@@ -203,7 +206,7 @@ read_file (const char *path, struct s3_keys *keys, GError **error)
     next = strchr (line, '\n');
     if (next)
       *next++ = '\0';
-    read_line (line, keys);
+    s3_place_read_line (line, keys);
   }
   explicit_bzero (text, size);
   return r == 0 || error_from_errno (error, r, "cannot read the keys for S3 in %s", path);
@@ -225,7 +228,7 @@ s3_keys_read (const struct s3_place *place, struct s3_keys *ret_keys, GError **e
 {
   struct s3_keys keys = {0};
   if (place->credentials) {
-    if (!read_file (place->credentials, &keys, error)) {
+    if (!s3_place_read_file (place->credentials, &keys, error)) {
       s3_keys_clear (&keys);
       return FALSE;
     }
@@ -235,7 +238,7 @@ s3_keys_read (const struct s3_place *place, struct s3_keys *ret_keys, GError **e
     keys.token = g_strdup (g_getenv ("AWS_SESSION_TOKEN"));
   }
   if (keys.token && !keys.token[0])
-    forget (&keys.token);
+    s3_place_forget (&keys.token);
   if (is_key (keys.id) && is_key (keys.secret) && (!keys.token || is_key (keys.token))) {
     *ret_keys = keys;
     return TRUE;

@@ -120,7 +120,7 @@ s3_key_of (const struct s3 *s3, const char *name)
 }
 
 static char *
-make_url (const struct s3 *s3, const struct s3_request *request)
+s3_request_make_url (const struct s3 *s3, const struct s3_request *request)
 {
   const struct s3_place *place = &s3->place;
   GString *url = g_string_new (place->endpoint);
@@ -149,7 +149,7 @@ s3_reply_clear (struct s3_reply *reply)
 /* ---- what moves ---- */
 
 static gssize
-give (gpointer data, char *to, gsize most)
+s3_request_give (gpointer data, char *to, gsize most)
 {
   struct attempt *attempt = data;
   const struct s3_request *request = attempt->request;
@@ -186,7 +186,7 @@ begin_sum (struct attempt *attempt)
 }
 
 static void
-give_again (gpointer data)
+s3_request_give_again (gpointer data)
 {
   struct attempt *attempt = data;
   attempt->sent = 0;
@@ -228,7 +228,7 @@ take_into_buffer (gpointer data, const struct http_response *response, const cha
 }
 
 static void
-take_value (const char *line, gsize length, const char *name, char **value)
+s3_request_take_value (const char *line, gsize length, const char *name, char **value)
 {
   gsize known = strlen (name);
   if (length <= known || g_ascii_strncasecmp (line, name, known) != 0)
@@ -238,11 +238,11 @@ take_value (const char *line, gsize length, const char *name, char **value)
 }
 
 static void
-take_header (gpointer data, const char *line, gsize length)
+s3_request_take_header (gpointer data, const char *line, gsize length)
 {
   s3_reply_t *reply = ((struct attempt *)data)->reply;
-  take_value (line, length, "etag:", &reply->etag);
-  take_value (line, length, "x-amz-meta-adder-sha256:", &reply->digest);
+  s3_request_take_value (line, length, "etag:", &reply->etag);
+  s3_request_take_value (line, length, "x-amz-meta-adder-sha256:", &reply->digest);
 }
 
 /* ---- one attempt ---- */
@@ -270,7 +270,7 @@ give_client (struct s3 *s3, struct http_client *client)
 
 /* "Name: value" each, the caller's. The token's is the first, where there is one. */
 static GPtrArray *
-make_headers (const struct s3_request *request, const struct s3_keys *keys)
+s3_request_make_headers (const struct s3_request *request, const struct s3_keys *keys)
 {
   GPtrArray *headers = g_ptr_array_new_with_free_func (g_free);
   const char *sha256 = request->body == S3_NOTHING ? NO_CONTENT
@@ -298,8 +298,8 @@ attempt_run (struct s3 *s3, struct attempt *attempt, const struct s3_keys *keys,
 {
   const struct s3_request *request = attempt->request;
   s3_reply_t *reply = attempt->reply;
-  g_autofree char *url = make_url (s3, request);
-  g_autoptr (GPtrArray) headers = make_headers (request, keys);
+  g_autofree char *url = s3_request_make_url (s3, request);
+  g_autoptr (GPtrArray) headers = s3_request_make_headers (request, keys);
   const struct http_client_request asked = {
       .url = url,
       .method = request->method,
@@ -307,8 +307,8 @@ attempt_run (struct s3 *s3, struct attempt *attempt, const struct s3_keys *keys,
       .data = attempt,
       .body = request->body == S3_TEXT ? request->text : NULL,
       .length = (gint64)request->length,
-      .give = request->body == S3_FILE ? give : NULL,
-      .rewind = give_again,
+      .give = request->body == S3_FILE ? s3_request_give : NULL,
+      .rewind = s3_request_give_again,
       .go_on_ms = GO_ON_MS,
       .ca_file = s3->place.ca,
       .is_old = TRUE,
@@ -320,7 +320,7 @@ attempt_run (struct s3 *s3, struct attempt *attempt, const struct s3_keys *keys,
       .slow_bytes = SLOW_BYTES,
       .slow_s = MAX (SLOW_S, s3->timeout_ms / 1000 + 1),
       .answer_bytes = request->into_fd >= 0 || request->buffer ? G_MAXUINT64 : S3_TEXT_BYTES,
-      .header = take_header,
+      .header = s3_request_take_header,
       .took = request->into_fd >= 0 ? take_into_file
               : request->buffer     ? take_into_buffer
                                     : NULL,
@@ -429,7 +429,8 @@ find_ending (const struct http_response *response, const char *word)
 }
 
 static gboolean
-say (const struct s3 *s3, const struct s3_request *request, int code, const char *what, GError **error)
+s3_request_say (const struct s3 *s3, const struct s3_request *request, int code, const char *what,
+                GError **error)
 {
   g_set_error (error, ADDER_ERROR, code, "cannot %s %s in %s: %s", request->doing,
                request->key ? request->key : "files", s3->shown, what);
@@ -438,8 +439,8 @@ say (const struct s3 *s3, const struct s3_request *request, int code, const char
 
 /* Also remembers that the server is not there. */
 static gboolean
-fail (struct s3 *s3, const struct s3_request *request, const struct http_response *response,
-      const struct ending *ending, const char *word, const char *message, GError **error)
+s3_request_fail (struct s3 *s3, const struct s3_request *request, const struct http_response *response,
+                 const struct ending *ending, const char *word, const char *message, GError **error)
 {
   g_autofree char *shown = text_one_line (message ? message : word ? word : "it does not say why", 200);
   g_autofree char *told = g_strdup_printf ("the server says %ld, %s", response->status, shown);
@@ -451,7 +452,7 @@ fail (struct s3 *s3, const struct s3_request *request, const struct http_respons
     s3->down = g_strdup (what);
   }
   g_mutex_unlock (&s3->lock);
-  return say (s3, request, ADDER_ERROR_FAILED, what, error);
+  return s3_request_say (s3, request, ADDER_ERROR_FAILED, what, error);
 }
 
 static gboolean
@@ -462,11 +463,11 @@ check_up (struct s3 *s3, const struct s3_request *request, GError **error)
   if (s3->down && g_get_monotonic_time () < s3->down_until_us)
     down = g_strdup (s3->down);
   g_mutex_unlock (&s3->lock);
-  return !down || say (s3, request, ADDER_ERROR_FAILED, down, error);
+  return !down || s3_request_say (s3, request, ADDER_ERROR_FAILED, down, error);
 }
 
 static void
-begin (struct attempt *attempt, const struct s3_request *request, s3_reply_t *reply)
+s3_request_begin (struct attempt *attempt, const struct s3_request *request, s3_reply_t *reply)
 {
   gboolean repeated = reply->text != NULL;
   s3_reply_clear (reply);
@@ -477,7 +478,7 @@ begin (struct attempt *attempt, const struct s3_request *request, s3_reply_t *re
 
 /* Gives the sum to who asked, when it ARRIVED. */
 static void
-end (struct attempt *attempt, gboolean arrived)
+s3_request_end (struct attempt *attempt, gboolean arrived)
 {
   if (arrived && attempt->sum) {
     g_checksum_free (*attempt->request->sum);
@@ -491,11 +492,13 @@ static gboolean
 is_file_fault (const struct s3 *s3, const struct attempt *attempt, GError **error)
 {
   if (attempt->changed)
-    say (s3, attempt->request, ADDER_ERROR_FAILED, "the file was changed while it was being kept", error);
+    s3_request_say (s3, attempt->request, ADDER_ERROR_FAILED, "the file was changed while it was being kept",
+                    error);
   else if (attempt->endless)
-    say (s3, attempt->request, ADDER_ERROR_FAILED, "it is damaged: it has more bytes than it had", error);
+    s3_request_say (s3, attempt->request, ADDER_ERROR_FAILED, "it is damaged: it has more bytes than it had",
+                    error);
   else if (attempt->err)
-    say (s3, attempt->request, ADDER_ERROR_FAILED, g_strerror (attempt->err), error);
+    s3_request_say (s3, attempt->request, ADDER_ERROR_FAILED, g_strerror (attempt->err), error);
   return attempt->changed || attempt->endless || attempt->err;
 }
 
@@ -512,22 +515,22 @@ s3_perform (struct s3 *s3, const struct s3_request *request, s3_reply_t *ret_rep
     if (!s3_keys_read (&s3->place, &keys, error))
       return FALSE;
     gint64 left = until - g_get_monotonic_time ();
-    begin (&attempt, request, ret_reply);
+    s3_request_begin (&attempt, request, ret_reply);
     attempt_run (s3, &attempt, &keys, MAX (left, 1000), &response);
     s3_keys_clear (&keys);
     gboolean answered = response.end == HTTP_ARRIVED;
     gboolean arrived = answered && http_response_is_yes (&response);
-    end (&attempt, arrived);
+    s3_request_end (&attempt, arrived);
     if (arrived || is_file_fault (s3, &attempt, error))
       return arrived;
 
     g_autofree char *message = NULL, *word = answered ? find_word (ret_reply, &message) : NULL;
     if (answered && response.status == 404 && request->key && (!word || strcmp (word, "NoSuchBucket") != 0))
-      return say (s3, request, ADDER_ERROR_NOT_FOUND, "there is no such file", error);
+      return s3_request_say (s3, request, ADDER_ERROR_NOT_FOUND, "there is no such file", error);
     const struct ending *ending = find_ending (&response, word);
     pause = MIN (pause, PAUSE_MAX_US);
     if (tries >= ending->again || g_get_monotonic_time () + pause >= until)
-      return fail (s3, request, &response, ending, word, message, error);
+      return s3_request_fail (s3, request, &response, ending, word, message, error);
     g_usleep ((gulong)pause + g_random_int_range (0, PAUSE_FIRST_US));
     pause *= 2;
   }

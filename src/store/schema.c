@@ -65,7 +65,7 @@ schema_latest (void)
 }
 
 static gboolean
-take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+schema_take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   gint64 *number = data;
   if (row[0].kind == SQL_INTEGER)
@@ -77,8 +77,8 @@ gboolean
 schema_read_version (struct transaction *transaction, gint64 *ret_version, GError **error)
 {
   gint64 version = 0;
-  if (!transaction_run (transaction, "SELECT version FROM schema_version", NULL, 0, take_number, &version,
-                        NULL, error))
+  if (!transaction_run (transaction, "SELECT version FROM schema_version", NULL, 0, schema_take_number,
+                        &version, NULL, error))
     return FALSE;
   *ret_version = version;
   return TRUE;

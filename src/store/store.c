@@ -57,7 +57,7 @@ static const struct duty duties[] = {
 /* ---- the configuration ---- */
 
 static gboolean
-is_none (const char *value)
+store_is_none (const char *value)
 {
   return strcmp (value, "none") == 0;
 }
@@ -66,7 +66,7 @@ static const char node_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR
 
 /* A name that can stand in a path and in a line. */
 static gboolean
-check_node (const char *node, GError **error)
+store_check_node (const char *node, GError **error)
 {
   if (node[0] != '\0' && strlen (node) <= NODE_MAX && node[strspn (node, node_letters)] == '\0')
     return TRUE;
@@ -81,9 +81,9 @@ static gboolean
 check_config (const struct config *config, GError **error)
 {
   const char *records = config->store_records, *blobs = config->store_blobs;
-  if (!is_none (records) && strcmp (records, "sqlite") != 0 && !database_check_url (records, error))
+  if (!store_is_none (records) && strcmp (records, "sqlite") != 0 && !database_check_url (records, error))
     return FALSE;
-  if (is_none (blobs) || strcmp (blobs, "directory") == 0 || g_str_has_prefix (blobs, "directory:/") ||
+  if (store_is_none (blobs) || strcmp (blobs, "directory") == 0 || g_str_has_prefix (blobs, "directory:/") ||
       g_str_has_prefix (blobs, "s3://"))
     return TRUE;
   g_autofree char *shown = text_one_line (blobs, 200);
@@ -101,7 +101,7 @@ store_new (const struct config *config, GError **error)
   /* What the host is called is not ours to refuse. */
   if (!config->store_node)
     g_strcanon (node, node_letters, '-');
-  if (!check_node (node, error) || !check_config (config, error))
+  if (!store_check_node (node, error) || !check_config (config, error))
     return NULL;
   struct store *store = g_atomic_rc_box_new0 (struct store);
   store->config = config;
@@ -136,13 +136,13 @@ store_config (const struct store *store)
 gboolean
 store_keeps_records (const struct store *store)
 {
-  return !is_none (store->config->store_records);
+  return !store_is_none (store->config->store_records);
 }
 
 gboolean
 store_keeps_files (const struct store *store)
 {
-  return store_keeps_records (store) && !is_none (store->config->store_blobs);
+  return store_keeps_records (store) && !store_is_none (store->config->store_blobs);
 }
 
 const char *
@@ -184,7 +184,7 @@ store_folder (GError **error)
   return NULL;
 }
 
-static void start_thread (struct store *store);
+static void store_start_thread (struct store *store);
 
 REQUIRES (store)
 static gboolean
@@ -193,7 +193,7 @@ open_database (struct store *store, GError **error)
   if (store->database)
     return TRUE;
   const struct config *config = store->config;
-  if (is_none (config->store_records)) {
+  if (store_is_none (config->store_records)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "nothing is kept: the configuration says so ([store] records = none)");
     return FALSE;
@@ -217,7 +217,7 @@ store_database (struct store *store, GError **error)
   g_mutex_lock (&store->lock);
   struct database *database = open_database (store, error) ? store->database : NULL;
   if (database)
-    start_thread (store);
+    store_start_thread (store);
   g_mutex_unlock (&store->lock);
   return database;
 }
@@ -229,7 +229,7 @@ open_blobs (struct store *store, GError **error)
   if (store->blobs)
     return TRUE;
   const struct config *config = store->config;
-  if (is_none (config->store_blobs)) {
+  if (store_is_none (config->store_blobs)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "no files are kept: the configuration says so ([store] blobs = none)");
     return FALSE;
@@ -307,7 +307,7 @@ tend (gpointer data)
 /* Only who keeps something needs it. */
 REQUIRES (store)
 static void
-start_thread (struct store *store)
+store_start_thread (struct store *store)
 {
   if (!store->thread && !store->is_closed)
     store->thread = g_thread_try_new ("adder-store", tend, store, NULL);
@@ -318,7 +318,7 @@ store_wake (struct store *store)
 {
   g_mutex_lock (&store->lock);
   store->is_woken = TRUE;
-  start_thread (store);
+  store_start_thread (store);
   g_cond_broadcast (&store->changed);
   g_mutex_unlock (&store->lock);
 }

@@ -54,7 +54,7 @@ writers_own (const struct writers *writers)
 }
 
 static const char *
-id_of (const char *writer)
+writers_id_of (const char *writer)
 {
   const char *slash = strrchr (writer, '/');
   return slash ? slash + 1 : writer;
@@ -64,10 +64,10 @@ id_of (const char *writer)
  * of a dead writer. */
 REQUIRES (writers)
 static gboolean
-make_own (struct writers *writers, const char *folder, GError **error)
+writers_make_own (struct writers *writers, const char *folder, GError **error)
 {
-  g_autofree char *hidden = g_strdup_printf ("%s/.%s", folder, id_of (writers->own));
-  g_autofree char *path = g_build_filename (folder, id_of (writers->own), NULL);
+  g_autofree char *hidden = g_strdup_printf ("%s/.%s", folder, writers_id_of (writers->own));
+  g_autofree char *path = g_build_filename (folder, writers_id_of (writers->own), NULL);
   autoclose int fd = open (hidden, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) < 0 || rename (hidden, path) < 0)
     return error_from_errno (error, errno, "cannot make the lock %s of the store", path);
@@ -77,7 +77,7 @@ make_own (struct writers *writers, const char *folder, GError **error)
 
 /* The id of FOLDER, which the first that comes gives it. The caller's. */
 static char *
-find_place (const char *folder, GError **error)
+writers_find_place (const char *folder, GError **error)
 {
   g_autofree char *path = g_build_filename (folder, "place", NULL);
   char id[ID_BYTES];
@@ -106,11 +106,11 @@ REQUIRES (writers)
 static gboolean
 enter_place (struct writers *writers, const char *folder, GError **error)
 {
-  g_autofree char *place = find_place (folder, error);
+  g_autofree char *place = writers_find_place (folder, error);
   if (!place)
     return FALSE;
   writers->visible = g_strconcat (writers->node, "/", place, "/", NULL);
-  writers->own = g_strconcat (writers->visible, id_of (writers->first), NULL);
+  writers->own = g_strconcat (writers->visible, writers_id_of (writers->first), NULL);
   return TRUE;
 }
 
@@ -124,7 +124,7 @@ writers_show (struct writers *writers, const char *folder, gboolean all_here, GE
   if (g_mkdir_with_parents (path, 0700) < 0)
     return error_from_errno (error, errno, "cannot make the folder %s of the store", path);
   if ((!all_here && !writers->visible && !enter_place (writers, folder, error)) ||
-      !make_own (writers, path, error))
+      !writers_make_own (writers, path, error))
     return FALSE;
   writers->folder = g_steal_pointer (&path);
   writers->all_here = all_here;
@@ -138,7 +138,7 @@ writers_free (struct writers *writers)
     return;
   UNSHARED (writers);
   if (writers->folder) {
-    g_autofree char *path = g_build_filename (writers->folder, id_of (writers->own), NULL);
+    g_autofree char *path = g_build_filename (writers->folder, writers_id_of (writers->own), NULL);
     (void)unlink (path);
   }
   fd_close (&writers->fd);
@@ -168,7 +168,7 @@ writers_is_alive (struct writers *writers, const char *writer)
   G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&writers->lock);
   if (!writers->folder || !is_here (writers, writer))
     return TRUE;
-  g_autofree char *path = g_build_filename (writers->folder, id_of (writer), NULL);
+  g_autofree char *path = g_build_filename (writers->folder, writers_id_of (writer), NULL);
   autoclose int fd = open (path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0)
     return errno != ENOENT;

@@ -14,7 +14,7 @@ static const char *const kept[] = {"outcome", "exit_code",  "stdout",  "stderr",
 
 /* The words of a bundle that a model reads best, or NULL. */
 static json_t *
-words_of (const json_t *bundle)
+adder_run_words_of (const json_t *bundle)
 {
   json_t *markdown = json_object_get (bundle, "text/markdown");
   return markdown ? markdown : json_object_get (bundle, "text/plain");
@@ -29,7 +29,7 @@ short_display (const json_t *bundle)
          *markdown = json_object_get (bundle, "text/markdown");
   if (picture)
     json_object_set (display, "image/png", picture);
-  json_object_set (display, markdown ? "text/markdown" : "text/plain", words_of (bundle));
+  json_object_set (display, markdown ? "text/markdown" : "text/plain", adder_run_words_of (bundle));
   return display;
 }
 
@@ -64,7 +64,7 @@ short_files (const json_t *files)
 static json_t *
 short_result (const struct ran *ran, gboolean charts)
 {
-  json_t *reply = json_object (), *value = words_of (json_object_get (ran->result, "value"));
+  json_t *reply = json_object (), *value = adder_run_words_of (json_object_get (ran->result, "value"));
   for (gsize i = 0; i < G_N_ELEMENTS (kept); i++)
     json_object_set (reply, kept[i], json_object_get (ran->result, kept[i]));
   json_object_set_new (reply, "value", value ? json_incref (value) : json_null ());
@@ -80,7 +80,7 @@ short_result (const struct ran *ran, gboolean charts)
 
 /* What a session has settled when it was made. */
 static gboolean
-check_cell (const struct call *call, GError **error)
+adder_run_check_cell (const struct call *call, GError **error)
 {
   static const char *const settled[] = {"environment", "profile", "memory_mb"};
   if (!call_text (call, "session"))
@@ -125,7 +125,7 @@ static AdderRequest *
 build (struct call *call, GError **error)
 {
   const char *session = call_text (call, "session");
-  if (!check_cell (call, error))
+  if (!adder_run_check_cell (call, error))
     return NULL;
   AdderRequest *request = call_request (call, call_text (call, "code"), call_text (call, "profile"));
   set_arguments (call, request);

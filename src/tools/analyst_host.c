@@ -17,8 +17,8 @@
  * are copied.
  */
 static gboolean
-add_file (AdderRequest *request, const struct analyst_table *table, const char *name, gboolean whole,
-          GError **error)
+analyst_host_add_file (AdderRequest *request, const struct analyst_table *table, const char *name,
+                       gboolean whole, GError **error)
 {
   int fd = whole ? table->fd : table->head.fd;
   if (table->file_id && (whole || !table->head.is_cut))
@@ -38,7 +38,7 @@ ask_for_table (AdderRequest *request, GError **error)
 
 /* Large tables take longer. */
 static gboolean
-add_time (AdderRequest *request, const struct analyst_host *host, GError **error)
+analyst_host_add_time (AdderRequest *request, const struct analyst_host *host, GError **error)
 {
   guint64 bytes = 0, cpu_ms, wall_ms;
   for (guint i = 0; i < host->tables->len; i++) {
@@ -52,7 +52,8 @@ add_time (AdderRequest *request, const struct analyst_host *host, GError **error
 }
 
 static gboolean
-fill (AdderRequest *request, const struct analyst_host *host, const struct analysis_run *run, GError **error)
+analyst_host_fill (AdderRequest *request, const struct analyst_host *host, const struct analysis_run *run,
+                   GError **error)
 {
   gsize index;
   json_t *table;
@@ -62,13 +63,13 @@ fill (AdderRequest *request, const struct analyst_host *host, const struct analy
     return TRUE;
   json_array_foreach (json_object_get (run->spec, "tables"), index, table)
   {
-    if (!add_file (request, &g_array_index (host->tables, struct analyst_table, index),
-                   json_member_text (table, "file"), run->kind == ANALYSIS_KIND_RUN, error))
+    if (!analyst_host_add_file (request, &g_array_index (host->tables, struct analyst_table, index),
+                                json_member_text (table, "file"), run->kind == ANALYSIS_KIND_RUN, error))
       return FALSE;
   }
   return library_set_analysis (request, (json_t *)(guintptr)run->spec, error) &&
          (run->kind != ANALYSIS_KIND_RUN ||
-          (ask_for_table (request, error) && add_time (request, host, error)));
+          (ask_for_table (request, error) && analyst_host_add_time (request, host, error)));
 }
 
 static json_t *
@@ -89,7 +90,7 @@ analyst_host_run (gpointer data, const struct analysis_run *run, GError **error)
 {
   struct analyst_host *host = data;
   g_autoptr (AdderRequest) request = call_request (host->call, run->code, ANALYSIS_PROFILE);
-  return fill (request, host, run, error) ? run_to_end (host->call, request) : NULL;
+  return analyst_host_fill (request, host, run, error) ? run_to_end (host->call, request) : NULL;
 }
 
 /* ---- the caller ---- */

@@ -5,7 +5,7 @@
 #include "tools/analyst.h"
 
 static gboolean
-enter (struct call *call, GError **error)
+analyst_model_enter (struct call *call, GError **error)
 {
   const struct config *config = call->tools->config;
   guint *again_s = &call->reply->again_s;
@@ -40,7 +40,7 @@ analyst_model_open (struct call *call, GError **error)
         "and pass it to run_analysis, or to this tool as code");
     return NULL;
   }
-  if (!enter (call, error))
+  if (!analyst_model_enter (call, error))
     return NULL;
   struct model *model = model_open (name, error);
   if (!model)

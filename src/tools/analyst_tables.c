@@ -42,8 +42,8 @@ reading_of (const struct call *call)
 
 /* Takes FD, whose file is called FILE. */
 static gboolean
-add (struct call *call, struct analysis *analysis, GArray *tables, const char *name, const char *file_id,
-     const char *file, int *fd, GError **error)
+analyst_tables_add (struct call *call, struct analysis *analysis, GArray *tables, const char *name,
+                    const char *file_id, const char *file, int *fd, GError **error)
 {
   struct analyst_table table = {g_strdup (file_id), fd_steal (fd), {-1}};
   g_autoptr (json_t) reading = reading_of (call);
@@ -56,8 +56,8 @@ add (struct call *call, struct analysis *analysis, GArray *tables, const char *n
 
 /* NAME NULL: the file's own. */
 static gboolean
-add_stored (struct call *call, struct analysis *analysis, GArray *tables, const char *file_id,
-            const char *name, GError **error)
+analyst_tables_add_stored (struct call *call, struct analysis *analysis, GArray *tables, const char *file_id,
+                           const char *name, GError **error)
 {
   g_autoptr (json_t) row = NULL;
   autoclose int fd = library_open_file (call->tools->engine, call->caller->owner, file_id, &row, error);
@@ -65,17 +65,18 @@ add_stored (struct call *call, struct analysis *analysis, GArray *tables, const 
     return FALSE;
   g_autofree char *own = file_name_stem (json_member_text (row, "name"));
   /* A data set's name may mean another file in a moment; an id does not. */
-  return add (call, analysis, tables, name ? name : own, json_member_text (row, "file_id"),
-              json_member_text (row, "name"), &fd, error);
+  return analyst_tables_add (call, analysis, tables, name ? name : own, json_member_text (row, "file_id"),
+                             json_member_text (row, "name"), &fd, error);
 }
 
 static gboolean
-add_text (struct call *call, struct analysis *analysis, GArray *tables, const char *csv, GError **error)
+analyst_tables_add_text (struct call *call, struct analysis *analysis, GArray *tables, const char *csv,
+                         GError **error)
 {
   autoclose int fd = fd_memory (CSV_NAME, csv, strlen (csv));
   if (fd < 0)
     return error_from_errno (error, fd, "cannot keep the table");
-  return add (call, analysis, tables, CSV_NAME, NULL, CSV_NAME, &fd, error);
+  return analyst_tables_add (call, analysis, tables, CSV_NAME, NULL, CSV_NAME, &fd, error);
 }
 
 static gboolean
@@ -86,11 +87,11 @@ add_named (struct call *call, struct analysis *analysis, GArray *tables, GError 
   json_t *file;
   json_array_foreach (json_object_get (call->arguments, "files"), index, file)
   {
-    if (!add_stored (call, analysis, tables, json_member_text (file, "file_id"),
-                     json_string_value (json_object_get (file, "name")), error))
+    if (!analyst_tables_add_stored (call, analysis, tables, json_member_text (file, "file_id"),
+                                    json_string_value (json_object_get (file, "name")), error))
       return FALSE;
   }
-  return !csv || add_text (call, analysis, tables, csv, error);
+  return !csv || analyst_tables_add_text (call, analysis, tables, csv, error);
 }
 
 static gboolean
@@ -101,7 +102,7 @@ add_attached_files (struct call *call, struct analysis *analysis, GArray *tables
   json_t *id;
   json_object_foreach (files, name, id)
   {
-    if (!add_stored (call, analysis, tables, json_string_value (id), NULL, error))
+    if (!analyst_tables_add_stored (call, analysis, tables, json_string_value (id), NULL, error))
       return FALSE;
   }
   return TRUE;

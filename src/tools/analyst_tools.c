@@ -63,14 +63,14 @@ asked_init (struct asked *asked, struct call *call, GError **error)
 /* ---- what it replies ---- */
 
 static json_t *
-or_null (json_t *value)
+analyst_tools_or_null (json_t *value)
 {
   return value ? json_incref (value) : json_null ();
 }
 
 /* Of PNG, which is what interfaces make images of. */
 static json_t *
-pictures_of (const struct analysis *analysis)
+analyst_tools_pictures_of (const struct analysis *analysis)
 {
   json_t *pictures = json_array ();
   gsize index;
@@ -103,7 +103,7 @@ last_run (const struct analysis *analysis)
 }
 
 static void
-reply (struct call *call, const struct analysis *analysis, json_t *value)
+analyst_tools_reply (struct call *call, const struct analysis *analysis, json_t *value)
 {
   call_reply (call, value, NULL);
   if (last_run (analysis))
@@ -112,12 +112,12 @@ reply (struct call *call, const struct analysis *analysis, json_t *value)
 
 /* The error of the state's last run. */
 static void
-reply_error (struct call *call, const struct analysis *analysis)
+analyst_tools_reply_error (struct call *call, const struct analysis *analysis)
 {
   const char *message = json_member_text (analysis->error, "message");
   const char *hint = json_member_text (analysis->error, "hint");
   g_autofree char *text = g_strdup_printf ("%s%s%s", message, hint[0] ? " " : "", hint);
-  reply (call, analysis, json_pack ("{s:o}", "error", json_text_or_null (text)));
+  analyst_tools_reply (call, analysis, json_pack ("{s:o}", "error", json_text_or_null (text)));
   call->reply->is_error = TRUE;
   call->reply->exit_code = (int)analysis->exit_code;
 }
@@ -126,21 +126,23 @@ reply_error (struct call *call, const struct analysis *analysis)
 static json_t *
 told (const struct analysis *analysis)
 {
-  return json_pack ("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o}", "answer",
-                    json_text_or_null (analysis->answer), "code", json_text_or_null (analysis->code), "table",
-                    or_null (analysis->result), "table_file", or_null (analysis->table_file), "table_note",
-                    json_text_or_null (analysis->table_note), "schema", or_null (analysis->schema), "tests",
-                    or_null (analysis->tests), "violations", or_null (analysis->violations), "errors",
-                    or_null (analysis->errors), "assumed", or_null (analysis->assumed), "outcome",
-                    analysis->outcome, "exit_code", (json_int_t)analysis->exit_code, "stdout",
-                    json_string (analysis->stdout_text ? analysis->stdout_text : ""), "pictures",
-                    pictures_of (analysis));
+  return json_pack (
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o}", "answer",
+      json_text_or_null (analysis->answer), "code", json_text_or_null (analysis->code), "table",
+      analyst_tools_or_null (analysis->result), "table_file", analyst_tools_or_null (analysis->table_file),
+      "table_note", json_text_or_null (analysis->table_note), "schema",
+      analyst_tools_or_null (analysis->schema), "tests", analyst_tools_or_null (analysis->tests),
+      "violations", analyst_tools_or_null (analysis->violations), "errors",
+      analyst_tools_or_null (analysis->errors), "assumed", analyst_tools_or_null (analysis->assumed),
+      "outcome", analysis->outcome, "exit_code", (json_int_t)analysis->exit_code, "stdout",
+      json_string (analysis->stdout_text ? analysis->stdout_text : ""), "pictures",
+      analyst_tools_pictures_of (analysis));
 }
 
 static void
 reply_told (struct call *call, const struct analysis *analysis, json_t *value)
 {
-  reply (call, analysis, value);
+  analyst_tools_reply (call, analysis, value);
   call->reply->is_error = !analysis_is_answered (analysis);
   call->reply->exit_code = analysis_ended_as (analysis, ADDER_OUTCOME_REFUSED) ? REFUSED
                            : call->reply->is_error                             ? 1
@@ -158,10 +160,11 @@ analyst_scan_tool (struct call *call)
   if (!asked_init (&asked, call, &problem) || !analysis_scan (asked.analysis, &means, &problem))
     call_fail (call, problem);
   else if (!analysis_ended_as (asked.analysis, ADDER_OUTCOME_OK))
-    reply_error (call, asked.analysis);
+    analyst_tools_reply_error (call, asked.analysis);
   else
-    reply (call, asked.analysis,
-           json_pack ("{s:O, s:O}", "schema", asked.analysis->schema, "assumed", asked.analysis->assumed));
+    analyst_tools_reply (
+        call, asked.analysis,
+        json_pack ("{s:O, s:O}", "schema", asked.analysis->schema, "assumed", asked.analysis->assumed));
   asked_clear (&asked);
 }
 
@@ -178,17 +181,17 @@ analyst_check_tool (struct call *call)
   if (!analysis_guard (analysis, &means, &problem))
     call_fail (call, problem);
   else if (!is_told (analysis))
-    reply_error (call, analysis);
+    analyst_tools_reply_error (call, analysis);
   else
-    reply (call, analysis,
-           json_pack ("{s:b, s:O, s:O}", "ok", json_array_size (analysis->errors) == 0, "violations",
-                      analysis->violations, "errors", analysis->errors));
+    analyst_tools_reply (call, analysis,
+                         json_pack ("{s:b, s:O, s:O}", "ok", json_array_size (analysis->errors) == 0,
+                                    "violations", analysis->violations, "errors", analysis->errors));
 }
 
 /* ---- run_analysis ---- */
 
 static gboolean
-run (struct analysis *analysis, const struct analysis_means *means, GError **error)
+analyst_tools_run (struct analysis *analysis, const struct analysis_means *means, GError **error)
 {
   return analysis_run (analysis, means, error) &&
          (json_array_size (analysis->errors) > 0 || analysis_test (analysis, means, error)) &&
@@ -201,10 +204,10 @@ analyst_run_tool (struct call *call)
   g_autoptr (GError) problem = NULL;
   struct asked asked;
   const struct analysis_means means = {.host = {analyst_host_run, &asked.host, TRUE}};
-  if (!asked_init (&asked, call, &problem) || !run (asked.analysis, &means, &problem))
+  if (!asked_init (&asked, call, &problem) || !analyst_tools_run (asked.analysis, &means, &problem))
     call_fail (call, problem);
   else if (!is_told (asked.analysis))
-    reply_error (call, asked.analysis);
+    analyst_tools_reply_error (call, asked.analysis);
   else
     reply_told (call, asked.analysis, told (asked.analysis));
   asked_clear (&asked);
@@ -213,7 +216,7 @@ analyst_run_tool (struct call *call)
 /* ---- ask_csv ---- */
 
 static gboolean
-ask (struct call *call, struct asked *asked, GError **error)
+analyst_tools_ask (struct call *call, struct asked *asked, GError **error)
 {
   gboolean has_code = call_text (call, "code") != NULL;
   struct model *model = has_code ? NULL : analyst_model_open (call, error);
@@ -243,11 +246,11 @@ static json_t *
 told_more (const struct analysis *analysis)
 {
   json_t *value = told (analysis);
-  json_object_set_new (value, "plan", or_null (analysis->plan));
-  json_object_set_new (value, "attempts", or_null (analysis->attempts));
-  json_object_set_new (value, "model", or_null (analysis->model));
-  json_object_set_new (value, "usage", or_null (analysis->usage));
-  json_object_set_new (value, "run_ids", or_null (analysis->run_ids));
+  json_object_set_new (value, "plan", analyst_tools_or_null (analysis->plan));
+  json_object_set_new (value, "attempts", analyst_tools_or_null (analysis->attempts));
+  json_object_set_new (value, "model", analyst_tools_or_null (analysis->model));
+  json_object_set_new (value, "usage", analyst_tools_or_null (analysis->usage));
+  json_object_set_new (value, "run_ids", analyst_tools_or_null (analysis->run_ids));
   return value;
 }
 
@@ -256,10 +259,10 @@ analyst_ask_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
   struct asked asked;
-  if (!asked_init (&asked, call, &problem) || !ask (call, &asked, &problem))
+  if (!asked_init (&asked, call, &problem) || !analyst_tools_ask (call, &asked, &problem))
     call_fail (call, problem);
   else if (!is_told (asked.analysis))
-    reply_error (call, asked.analysis);
+    analyst_tools_reply_error (call, asked.analysis);
   else
     reply_told (call, asked.analysis, told_more (asked.analysis));
   asked_clear (&asked);

@@ -14,7 +14,7 @@
 /* What is for one run is kept under what begins with a control character, and what is for a conversation,
  * which may be called anything, behind an equals sign. The caller's. */
 static char *
-key_of (const struct call *call, const char *session)
+attached_files_key_of (const struct call *call, const char *session)
 {
   if (!session)
     return call->caller->conversation ? g_strconcat ("=", call->caller->conversation, NULL)
@@ -38,7 +38,7 @@ attached_files_add (struct call *call, const char *session, const char *file_id,
                     GError **error)
 {
   const char *owner = call->caller->owner;
-  g_autofree char *key = key_of (call, session);
+  g_autofree char *key = attached_files_key_of (call, session);
   struct file_row *row = library_find_file (call->tools->engine, owner, file_id, error);
   if (!row)
     return FALSE;
@@ -63,7 +63,7 @@ is_stored (struct call *call, const char *file_id)
 json_t *
 attached_files_list (struct call *call, const char *session)
 {
-  g_autofree char *key = key_of (call, session);
+  g_autofree char *key = attached_files_key_of (call, session);
   return conversation_states_get (call->tools->attached_files, call->caller->owner, key);
 }
 
@@ -75,7 +75,7 @@ attached_files_put (struct call *call, const char *session, AdderRequest *reques
   /* Most runs have none, and who asks for a session is told by the run itself. */
   if (conversation_states_living (states) == 0)
     return TRUE;
-  g_autofree char *key = key_of (call, session);
+  g_autofree char *key = attached_files_key_of (call, session);
   g_autoptr (json_t) files = conversation_states_get (states, owner, key);
   const char *name;
   json_t *id;

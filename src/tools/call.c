@@ -101,7 +101,7 @@ call_reply (struct call *call, json_t *value, const struct ran *ran)
 }
 
 static AdderOutcome
-outcome_of (const GError *problem)
+call_outcome_of (const GError *problem)
 {
   static const struct {
     AdderError code;
@@ -134,7 +134,7 @@ call_fail (struct call *call, const GError *problem)
 {
   call_reply (call, json_pack ("{s:o}", "error", json_text_or_null (problem->message)), NULL);
   call->reply->is_error = TRUE;
-  call->reply->exit_code = outcome_exit_code (outcome_of (problem));
+  call->reply->exit_code = outcome_exit_code (call_outcome_of (problem));
   call->reply->is_fault = is_fault (problem);
 }
 
@@ -221,7 +221,7 @@ ran_error (const struct ran *ran, const char *member)
 }
 
 static void
-append_line (GString *text, const char *line)
+call_append_line (GString *text, const char *line)
 {
   if (text->len > 0 && text->str[text->len - 1] != '\n')
     g_string_append_c (text, '\n');
@@ -244,7 +244,7 @@ ran_advice (const struct ran *ran)
         json_string_value (json_object_get (denial, "detail")), hint ? ". " : "", hint ? hint : "");
   }
   if (text->len == 0)
-    append_line (text, ran_error (ran, "hint"));
+    call_append_line (text, ran_error (ran, "hint"));
   return g_string_free (text, FALSE);
 }
 
@@ -275,22 +275,22 @@ ran_stderr (const struct ran *ran)
 {
   GString *text = g_string_new (ran_text (ran, "stderr"));
   const char *traceback = ran_error (ran, "traceback");
-  append_line (text, traceback);
+  call_append_line (text, traceback);
   if (ran->outcome == ADDER_OUTCOME_REFUSED) {
     g_autofree char *refusal = ran_refusal (ran);
-    append_line (text, refusal);
+    call_append_line (text, refusal);
   } else if (ran->outcome == ADDER_OUTCOME_ERROR) {
     /* What sys.exit() said is on standard error, and a traceback ends in the message. */
     g_autofree char *advice = ran_advice (ran);
-    append_line (text, advice);
+    call_append_line (text, advice);
   } else if (!strstr (traceback, ran_error (ran, "message")))
-    append_line (text, ran_error (ran, "message"));
+    call_append_line (text, ran_error (ran, "message"));
   return g_string_free (text, FALSE);
 }
 
 /* Whether the code was run, or refused by what it says; otherwise nothing about it can be told. */
 static gboolean
-is_about_code (AdderOutcome outcome)
+call_is_about_code (AdderOutcome outcome)
 {
   switch (outcome) {
   case ADDER_OUTCOME_APPROVAL_REQUIRED:
@@ -321,7 +321,7 @@ call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran)
   struct ran ran = {.outcome = adder_result_outcome (result), .exit_code = adder_result_exit_code (result)};
   ran.result = library_result (result);
   adder_result_free (result);
-  if (is_about_code (ran.outcome)) {
+  if (call_is_about_code (ran.outcome)) {
     attached_files_end (call);
     *ret_ran = ran;
     return TRUE;
@@ -362,7 +362,7 @@ call_operation (const struct call *call, const char *name, json_t *params, GErro
 }
 
 static void
-handle_operation (struct call *call)
+call_handle_operation (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
   json_t *arguments = json_incref ((json_t *)(guintptr)call->arguments);
@@ -413,8 +413,8 @@ may_use_toolset (const struct tool_caller *caller, const struct toolset *toolset
 }
 
 static gboolean
-find (struct tools *tools, const char *toolset, const char *name, const struct tool_caller *caller,
-      struct call *call, GError **error)
+call_find (struct tools *tools, const char *toolset, const char *name, const struct tool_caller *caller,
+           struct call *call, GError **error)
 {
   struct role_caller parsed;
   const char *wanted = toolset ? toolset : caller->toolset;
@@ -437,13 +437,13 @@ tools_call (struct tools *tools, const char *toolset, const char *name, const js
   /* An id of no characters is what a caller sends who has none. */
   if (asking.conversation && asking.conversation[0] == '\0')
     asking.conversation = NULL;
-  if (find (tools, toolset, name, caller, &call, &problem))
+  if (call_find (tools, toolset, name, caller, &call, &problem))
     checked = field_check (call.tool->parameters, call.tool->name, arguments, &problem);
   call.arguments = checked;
   if (!checked)
     call_fail (&call, problem);
   else if (call.tool->operation)
-    handle_operation (&call);
+    call_handle_operation (&call);
   else
     call.tool->handle (&call);
   g_free (call.attached);

@@ -66,7 +66,7 @@ conversation_states_free (struct conversation_states *states)
 
 REQUIRES (conversation_states)
 static void
-forget (struct conversation_states *states, struct conversation_state *state)
+conversation_state_forget (struct conversation_states *states, struct conversation_state *state)
 {
   g_queue_unlink (&states->order, &state->link);
   g_hash_table_remove (states->by_key, state->key);
@@ -74,17 +74,17 @@ forget (struct conversation_states *states, struct conversation_state *state)
 
 REQUIRES (conversation_states)
 static void
-expire (struct conversation_states *states)
+conversation_state_expire (struct conversation_states *states)
 {
   gint64 oldest = g_get_monotonic_time () - (gint64)states->config->context_idle_ms * 1000;
   struct conversation_state *state;
   while ((state = g_queue_peek_head (&states->order)) && state->used_us < oldest)
-    forget (states, state);
+    conversation_state_forget (states, state);
 }
 
 /* An owner has no line break, so two pairs cannot have one key. The caller's. */
 static char *
-key_of (const char *owner, const char *conversation)
+conversation_state_key_of (const char *owner, const char *conversation)
 {
   return g_strdup_printf ("%s\n%s", owner, conversation);
 }
@@ -92,9 +92,9 @@ key_of (const char *owner, const char *conversation)
 /* The state, as used now, or NULL. */
 REQUIRES (conversation_states)
 static struct conversation_state *
-find (struct conversation_states *states, const char *owner, const char *conversation)
+conversation_state_find (struct conversation_states *states, const char *owner, const char *conversation)
 {
-  g_autofree char *key = key_of (owner, conversation);
+  g_autofree char *key = conversation_state_key_of (owner, conversation);
   struct conversation_state *state = g_hash_table_lookup (states->by_key, key);
   if (!state)
     return NULL;
@@ -107,7 +107,7 @@ find (struct conversation_states *states, const char *owner, const char *convers
 /* Makes room for one more of OWNER. */
 REQUIRES (conversation_states)
 static void
-make_room (struct conversation_states *states, const char *owner)
+conversation_state_make_room (struct conversation_states *states, const char *owner)
 {
   guint of_owner = 0;
   struct conversation_state *first = NULL;
@@ -119,18 +119,18 @@ make_room (struct conversation_states *states, const char *owner)
     of_owner++;
   }
   if (first && of_owner >= states->config->max_contexts_owner)
-    forget (states, first);
+    conversation_state_forget (states, first);
   if (states->order.length >= states->config->max_contexts)
-    forget (states, g_queue_peek_head (&states->order));
+    conversation_state_forget (states, g_queue_peek_head (&states->order));
 }
 
 REQUIRES (conversation_states)
 static struct conversation_state *
-make (struct conversation_states *states, const char *owner, const char *conversation)
+conversation_state_make (struct conversation_states *states, const char *owner, const char *conversation)
 {
-  make_room (states, owner);
+  conversation_state_make_room (states, owner);
   struct conversation_state *state = g_new0 (struct conversation_state, 1);
-  state->key = key_of (owner, conversation);
+  state->key = conversation_state_key_of (owner, conversation);
   state->owner = g_strdup (owner);
   state->values = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   state->used_us = g_get_monotonic_time ();
@@ -142,37 +142,37 @@ make (struct conversation_states *states, const char *owner, const char *convers
 
 /* What the pair takes, 0 where the name is not there. */
 static gsize
-bytes_of (const struct conversation_state *state, const char *name)
+conversation_state_bytes_of (const struct conversation_state *state, const char *name)
 {
   const char *text = name ? g_hash_table_lookup (state->values, name) : NULL;
   return text ? strlen (name) + strlen (text) : 0;
 }
 
 static void
-set (struct conversation_state *state, const char *name, const char *text)
+conversation_state_set (struct conversation_state *state, const char *name, const char *text)
 {
   if (!name)
     return;
-  state->bytes -= bytes_of (state, name);
+  state->bytes -= conversation_state_bytes_of (state, name);
   g_hash_table_replace (state->values, g_strdup (name), g_strdup (text));
-  state->bytes += bytes_of (state, name);
+  state->bytes += conversation_state_bytes_of (state, name);
 }
 
 /* Whether TEXT may be kept under NAME (unless NULL), and, where it is the LAST value, as that. */
 static gboolean
-has_room (const struct conversation_states *states, const struct conversation_state *state, gboolean last,
-          const char *name, const char *text, GError **error)
+conversation_state_has_room (const struct conversation_states *states, const struct conversation_state *state,
+                             gboolean last, const char *name, const char *text, GError **error)
 {
   const struct config *config = states->config;
   gsize bytes = state->bytes;
   if (last)
-    bytes =
-        bytes - bytes_of (state, CONVERSATION_STATE_LAST) + strlen (CONVERSATION_STATE_LAST) + strlen (text);
+    bytes = bytes - conversation_state_bytes_of (state, CONVERSATION_STATE_LAST) +
+            strlen (CONVERSATION_STATE_LAST) + strlen (text);
   gboolean is_new = name && !g_hash_table_contains (state->values, name);
   guint named = g_hash_table_size (state->values) -
                 (g_hash_table_contains (state->values, CONVERSATION_STATE_LAST) ? 1 : 0);
   if (name)
-    bytes = bytes - bytes_of (state, name) + strlen (name) + strlen (text);
+    bytes = bytes - conversation_state_bytes_of (state, name) + strlen (name) + strlen (text);
   if (is_new && named >= config->context_values) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the %s was not kept as %s: the conversation has %u %ss, the most that it may have",
@@ -197,8 +197,8 @@ conversation_states_get (struct conversation_states *states, const char *owner, 
   if (!conversation)
     return values;
   g_mutex_lock (&states->lock);
-  expire (states);
-  struct conversation_state *state = find (states, owner, conversation);
+  conversation_state_expire (states);
+  struct conversation_state *state = conversation_state_find (states, owner, conversation);
   GHashTableIter iter;
   gpointer name, text;
   if (state) {
@@ -213,25 +213,25 @@ conversation_states_get (struct conversation_states *states, const char *owner, 
 static void
 unset (struct conversation_state *state, const char *name)
 {
-  state->bytes -= bytes_of (state, name);
+  state->bytes -= conversation_state_bytes_of (state, name);
   g_hash_table_remove (state->values, name);
 }
 
 static gboolean
-keep (struct conversation_states *states, const char *owner, const char *conversation, gboolean last,
-      const char *name, const char *text, GError **error)
+conversation_state_keep (struct conversation_states *states, const char *owner, const char *conversation,
+                         gboolean last, const char *name, const char *text, GError **error)
 {
   if (!conversation)
     return TRUE;
   g_mutex_lock (&states->lock);
-  expire (states);
-  struct conversation_state *state = find (states, owner, conversation);
+  conversation_state_expire (states);
+  struct conversation_state *state = conversation_state_find (states, owner, conversation);
   if (!state)
-    state = make (states, owner, conversation);
-  gboolean ok = has_room (states, state, last, name, text, error);
+    state = conversation_state_make (states, owner, conversation);
+  gboolean ok = conversation_state_has_room (states, state, last, name, text, error);
   if (ok) {
-    set (state, last ? CONVERSATION_STATE_LAST : NULL, text);
-    set (state, name, text);
+    conversation_state_set (state, last ? CONVERSATION_STATE_LAST : NULL, text);
+    conversation_state_set (state, name, text);
   } else if (last)
     /* An older value in its place would be taken for it. */
     unset (state, CONVERSATION_STATE_LAST);
@@ -243,14 +243,14 @@ gboolean
 conversation_states_put (struct conversation_states *states, const char *owner, const char *conversation,
                          const char *name, const char *text, GError **error)
 {
-  return keep (states, owner, conversation, TRUE, name, text, error);
+  return conversation_state_keep (states, owner, conversation, TRUE, name, text, error);
 }
 
 gboolean
 conversation_states_set (struct conversation_states *states, const char *owner, const char *conversation,
                          const char *name, const char *text, GError **error)
 {
-  return keep (states, owner, conversation, FALSE, name, text, error);
+  return conversation_state_keep (states, owner, conversation, FALSE, name, text, error);
 }
 
 void
@@ -258,7 +258,7 @@ conversation_states_unset (struct conversation_states *states, const char *owner
                            const char *name)
 {
   g_mutex_lock (&states->lock);
-  struct conversation_state *state = find (states, owner, conversation);
+  struct conversation_state *state = conversation_state_find (states, owner, conversation);
   if (state)
     unset (state, name);
   g_mutex_unlock (&states->lock);
@@ -270,9 +270,9 @@ conversation_states_drop (struct conversation_states *states, const char *owner,
   if (!conversation)
     return;
   g_mutex_lock (&states->lock);
-  struct conversation_state *state = find (states, owner, conversation);
+  struct conversation_state *state = conversation_state_find (states, owner, conversation);
   if (state)
-    forget (states, state);
+    conversation_state_forget (states, state);
   g_mutex_unlock (&states->lock);
 }
 
@@ -280,7 +280,7 @@ guint
 conversation_states_living (struct conversation_states *states)
 {
   g_mutex_lock (&states->lock);
-  expire (states);
+  conversation_state_expire (states);
   guint living = states->order.length;
   g_mutex_unlock (&states->lock);
   return living;

@@ -39,7 +39,7 @@ const struct field *const collect_dataset_replies[] = {reply, NULL};
 
 /* ROWS as lines of JSON, in a file without a name: its descriptor, or -1. */
 static int
-write_rows (struct store *store, const json_t *rows, guint64 *ret_bytes, GError **error)
+dataset_collect_write_rows (struct store *store, const json_t *rows, guint64 *ret_bytes, GError **error)
 {
   struct blobs *blobs = store_blobs (store, error);
   autoclose int fd = blobs ? blobs_create (blobs, error) : -1;
@@ -106,7 +106,7 @@ query_of (const struct call *call, const json_t *found)
 }
 
 static json_t *
-facts_of (const struct call *call, const json_t *found)
+dataset_collect_facts_of (const struct call *call, const json_t *found)
 {
   static const char *const told[] = {"providers", "records", "interrupted", "warnings", NULL};
   json_t *facts = json_pack ("{s:o}", "query", query_of (call, found));
@@ -118,9 +118,9 @@ facts_of (const struct call *call, const json_t *found)
 /* ---- keeping ---- */
 
 static struct dataset *
-keep (struct call *call, const json_t *found, const struct dataset_made *made, GError **error)
+dataset_collect_keep (struct call *call, const json_t *found, const struct dataset_made *made, GError **error)
 {
-  g_autoptr (json_t) facts = facts_of (call, found);
+  g_autoptr (json_t) facts = dataset_collect_facts_of (call, found);
   gsize rows = json_array_size (json_object_get (found, "rows"));
   if (json_integer_value (json_object_get (made->answer, "rows")) != (json_int_t)rows) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
@@ -153,7 +153,8 @@ keep_found (struct call *call, const json_t *found)
   guint64 bytes = 0;
   if (json_array_size (rows) == 0)
     nothing_came (found, &problem);
-  autoclose int fd = problem ? -1 : write_rows (call->tools->engine->store, rows, &bytes, &problem);
+  autoclose int fd =
+      problem ? -1 : dataset_collect_write_rows (call->tools->engine->store, rows, &bytes, &problem);
   if (fd < 0) {
     call_fail (call, problem);
     return;
@@ -167,7 +168,7 @@ keep_found (struct call *call, const json_t *found)
   struct dataset_made made;
   if (!dataset_work_run (call, &work, &made))
     return;
-  struct dataset *dataset = keep (call, found, &made, &problem);
+  struct dataset *dataset = dataset_collect_keep (call, found, &made, &problem);
   dataset_made_clear (&made);
   if (dataset)
     reply_kept (call, dataset, found);

@@ -101,14 +101,14 @@ static const struct field show_reply[] = {
 const struct field *const show_dataset_replies[] = {show_reply, NULL};
 
 static struct dataset *
-find (struct call *call, const char *name, GError **error)
+dataset_tools_find (struct call *call, const char *name, GError **error)
 {
   return dataset_find (call->tools->engine->store, call->caller->owner, name, error);
 }
 
 /* The first COUNT rows of DATASET; NULL: CALL has its reply. */
 static json_t *
-read_head (struct call *call, const struct dataset *dataset, gint64 count)
+dataset_tools_read_head (struct call *call, const struct dataset *dataset, gint64 count)
 {
   g_autofree char *number = g_strdup_printf ("%" G_GINT64_FORMAT, count);
   const struct dataset_work work = {.job = DATASET_HEAD,
@@ -130,12 +130,12 @@ void
 show_dataset_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
-  struct dataset *dataset = find (call, call_text (call, "dataset"), &problem);
+  struct dataset *dataset = dataset_tools_find (call, call_text (call, "dataset"), &problem);
   json_t *facts = dataset ? dataset_facts (call->tools->engine->store, dataset, &problem) : NULL;
   if (!facts)
     call_fail (call, problem);
   else {
-    json_t *head = read_head (call, dataset, call_integer (call, "head"));
+    json_t *head = dataset_tools_read_head (call, dataset, call_integer (call, "head"));
     if (head) {
       json_t *reply = dataset_to_json (dataset);
       json_object_set (reply, "facts", facts);
@@ -165,7 +165,7 @@ load_dataset_tool (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
   g_autofree char *file = NULL;
-  struct dataset *dataset = find (call, call_text (call, "dataset"), &problem);
+  struct dataset *dataset = dataset_tools_find (call, call_text (call, "dataset"), &problem);
   if (!dataset || !attached_files_add (call, NULL, dataset->table_id, &file, &problem))
     call_fail (call, problem);
   else {
@@ -382,7 +382,7 @@ dataset_export (struct call *call, const char *name, const char *format, const c
 {
   g_autoptr (GError) problem = NULL;
   g_autofree char *ending = g_strconcat (".", format, NULL);
-  struct dataset *dataset = find (call, name, &problem);
+  struct dataset *dataset = dataset_tools_find (call, name, &problem);
   if (!dataset) {
     call_fail (call, problem);
     return;

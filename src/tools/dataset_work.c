@@ -47,7 +47,7 @@ dataset_made_clear (struct dataset_made *made)
 /* ---- asking ---- */
 
 static gboolean
-add_source (const struct dataset_work *work, AdderRequest *request, GError **error)
+dataset_work_add_source (const struct dataset_work *work, AdderRequest *request, GError **error)
 {
   if (work->file_id)
     return adder_request_add_stored_file (request, work->file_id, work->source, "work", error);
@@ -58,7 +58,7 @@ add_source (const struct dataset_work *work, AdderRequest *request, GError **err
 
 /* A large table may have to be copied, and what it becomes lies beside it. */
 static gboolean
-set_limits (const struct dataset_work *work, AdderRequest *request, GError **error)
+dataset_work_set_limits (const struct dataset_work *work, AdderRequest *request, GError **error)
 {
   guint64 more = work->bytes > WORKSPACE_BYTES / 8 ? 4 * work->bytes : 0;
   guint64 workspace = WORKSPACE_BYTES + more;
@@ -76,7 +76,7 @@ set_limits (const struct dataset_work *work, AdderRequest *request, GError **err
 }
 
 static AdderRequest *
-make_request (struct call *call, const struct dataset_work *work, GError **error)
+dataset_work_make_request (struct call *call, const struct dataset_work *work, GError **error)
 {
   const struct job *job = &jobs[work->job];
   g_autoptr (AdderRequest) request = call_request (call, code, NULL);
@@ -92,7 +92,7 @@ make_request (struct call *call, const struct dataset_work *work, GError **error
   adder_request_set_profiles_allowed (request, NULL); /* the code is ours */
   if (work->unwatched)
     adder_request_set_watch (request, -1);
-  if (!add_source (work, request, error) || !set_limits (work, request, error))
+  if (!dataset_work_add_source (work, request, error) || !dataset_work_set_limits (work, request, error))
     return NULL;
   return g_steal_pointer (&request);
 }
@@ -101,7 +101,7 @@ make_request (struct call *call, const struct dataset_work *work, GError **error
 
 /* The file NAME of RESULT: a descriptor, or -1. */
 static int
-open_file (const AdderResult *result, const char *name, GError **error)
+dataset_work_open_file (const AdderResult *result, const char *name, GError **error)
 {
   for (gsize i = 0; i < adder_result_file_count (result); i++)
     if (strcmp (adder_result_file_name (result, i), name) == 0)
@@ -111,9 +111,9 @@ open_file (const AdderResult *result, const char *name, GError **error)
 }
 
 static json_t *
-read_answer (const AdderResult *result, GError **error)
+dataset_work_read_answer (const AdderResult *result, GError **error)
 {
-  autoclose int fd = open_file (result, ANSWER_NAME, error);
+  autoclose int fd = dataset_work_open_file (result, ANSWER_NAME, error);
   struct stat st;
   if (fd < 0)
     return NULL;
@@ -144,9 +144,9 @@ is_parquet (int fd)
 }
 
 static gboolean
-take_table (const AdderResult *result, struct dataset_made *made, GError **error)
+dataset_work_take_table (const AdderResult *result, struct dataset_made *made, GError **error)
 {
-  made->table_fd = open_file (result, TABLE_NAME, error);
+  made->table_fd = dataset_work_open_file (result, TABLE_NAME, error);
   if (made->table_fd >= 0 && !is_parquet (made->table_fd))
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "what the sandbox wrote is no Parquet file");
   else if (made->table_fd >= 0)
@@ -174,7 +174,7 @@ take_stored (struct call *call, const json_t *result, const char *target, struct
  * file.
  */
 static void
-set_reason (const struct dataset_work *work, const json_t *reason, GError **error)
+dataset_work_set_reason (const struct dataset_work *work, const json_t *reason, GError **error)
 {
   const char *message = reason ? json_member_text (reason, "message") : "";
   if (reason && strcmp (json_member_text (reason, "type"), "CannotRead") == 0)
@@ -185,18 +185,19 @@ set_reason (const struct dataset_work *work, const json_t *reason, GError **erro
 }
 
 static gboolean
-take (struct call *call, const struct dataset_work *work, const AdderResult *result,
-      struct dataset_made *made, GError **error)
+dataset_work_take (struct call *call, const struct dataset_work *work, const AdderResult *result,
+                   struct dataset_made *made, GError **error)
 {
   const struct job *job = &jobs[work->job];
   gboolean is_file = !job->answers;
   g_autoptr (json_t) object = library_result (result);
   gboolean ok = adder_result_outcome (result) == ADDER_OUTCOME_OK;
   if (!ok) {
-    set_reason (work, json_object_get (object, "error"), error);
+    dataset_work_set_reason (work, json_object_get (object, "error"), error);
   } else {
-    made->answer = job->answers ? read_answer (result, error) : NULL;
-    ok = (!job->answers || made->answer) && (!job->makes_table || take_table (result, made, error));
+    made->answer = job->answers ? dataset_work_read_answer (result, error) : NULL;
+    ok = (!job->answers || made->answer) &&
+         (!job->makes_table || dataset_work_take_table (result, made, error));
   }
   take_stored (call, object, is_file && ok ? work->target : NULL, made);
   if (ok && is_file && !made->file_id) {
@@ -220,7 +221,7 @@ dataset_work_run (struct call *call, const struct dataset_work *work, struct dat
 {
   *ret_made = (struct dataset_made){.table_fd = -1};
   g_autoptr (GError) problem = NULL;
-  g_autoptr (AdderRequest) request = make_request (call, work, &problem);
+  g_autoptr (AdderRequest) request = dataset_work_make_request (call, work, &problem);
   if (!request) {
     call_fail (call, problem);
     return FALSE;
@@ -232,7 +233,7 @@ dataset_work_run (struct call *call, const struct dataset_work *work, struct dat
       ran_clear (&ran);
     return FALSE;
   }
-  gboolean ok = take (call, work, result, ret_made, &problem);
+  gboolean ok = dataset_work_take (call, work, result, ret_made, &problem);
   adder_result_free (result);
   if (ok)
     return TRUE;

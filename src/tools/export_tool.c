@@ -48,7 +48,7 @@ const struct field *const export_csv_replies[] = {reply, NULL};
 
 /* What a model needs to know of FILE. */
 static json_t *
-shorten (const json_t *file)
+export_tool_shorten (const json_t *file)
 {
   return json_pack ("{s:O, s:O, s:O, s:O}", "file_id", json_object_get (file, "file_id"), "filename",
                     json_object_get (file, "name"), "bytes", json_object_get (file, "bytes"), "url",
@@ -74,5 +74,5 @@ export_csv_tool (struct call *call)
   g_autoptr (json_t) file =
       library_export_table (call->tools->engine, options, run_id, (guint)call_integer (call, "table"), "csv",
                             call_text (call, "name"), &problem);
-  call_reply_value (call, file ? shorten (file) : NULL, problem);
+  call_reply_value (call, file ? export_tool_shorten (file) : NULL, problem);
 }

@@ -10,7 +10,7 @@
 /* ---- a line for each ---- */
 
 static void
-write_line (GString *text, const struct toolset *toolset, const struct tool *tool)
+format_text_write_line (GString *text, const struct toolset *toolset, const struct tool *tool)
 {
   g_string_append_printf (text, TOOL_LINE "\n", toolset->name, tool->name, role_name (tool->role),
                           tool->title);
@@ -82,7 +82,7 @@ write_parameters (GString *text, const struct field *fields)
 
 /* What an object has, or each of a list. */
 static void
-append_members (GString *text, const struct field *fields)
+format_text_append_members (GString *text, const struct field *fields)
 {
   for (const struct field *field = fields; field && field->name; field++)
     g_string_append_printf (text, "%s`%s`", field == fields ? " With " : ", ", field->name);
@@ -97,7 +97,7 @@ write_members (GString *text, const struct field *fields)
     g_string_append_printf (text, "| `%s` | ", field->name);
     append_types (text, field);
     g_string_append_printf (text, " | %s", field->text);
-    append_members (text, field->members);
+    format_text_append_members (text, field->members);
     g_string_append (text, " |\n");
   }
 }
@@ -185,7 +185,7 @@ tool_write (GString *text, const struct toolset *toolset, enum tool_format forma
     if (markdown)
       write_tool (text, &toolset->tools[i]);
     else
-      write_line (text, toolset, &toolset->tools[i]);
+      format_text_write_line (text, toolset, &toolset->tools[i]);
   }
 }
 

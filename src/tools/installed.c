@@ -24,7 +24,7 @@ append_package (GString *text, const struct environment_package *package)
 }
 
 static char *
-list_packages (GPtrArray *packages)
+installed_list_packages (GPtrArray *packages)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   guint listed = 0;
@@ -43,7 +43,8 @@ list_packages (GPtrArray *packages)
 
 /* As apply_profile of the library has it for a call. */
 static struct environment *
-find (const struct toolset *toolset, const struct config *config, const char *python, GError **error)
+installed_find (const struct toolset *toolset, const struct config *config, const char *python,
+                GError **error)
 {
   struct profile *profile = profile_load (toolset->directory_profile, NULL);
   const char *name = profile ? profile->environment : NULL;
@@ -61,13 +62,13 @@ installed_describe (const struct toolset *toolset, const struct tool *tool, cons
   if (!(tool->hints & TOOL_OWN_ENVIRONMENT))
     return g_strdup (tool->description);
   g_autoptr (GError) problem = NULL;
-  struct environment *environment = find (toolset, config, python, &problem);
+  struct environment *environment = installed_find (toolset, config, python, &problem);
   if (!environment) {
     g_autofree char *shown = text_one_line (problem->message, PROBLEM_BYTES);
     return g_strdup_printf ("%s Calls fail for now: %s.", tool->description, shown);
   }
   g_autoptr (GPtrArray) packages = environment_installed (environment);
-  g_autofree char *list = list_packages (packages);
+  g_autofree char *list = installed_list_packages (packages);
   char *text = g_strdup_printf ("%s Python %s with %s.", tool->description, environment->version,
                                 packages->len > 0 ? list : "no packages but its own");
   environment_free (environment);

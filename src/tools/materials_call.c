@@ -71,7 +71,7 @@ materials_call_clear (struct materials_call *search)
 /* ---- how far it is ---- */
 
 static void
-saw (gpointer data, const struct materials_progress *progress)
+materials_call_saw (gpointer data, const struct materials_progress *progress)
 {
   g_autofree char *text = g_strdup_printf (
       "%u of %u providers done, %u page%s, %u row%s%s%s", progress->providers_done, progress->providers,
@@ -83,5 +83,6 @@ saw (gpointer data, const struct materials_progress *progress)
 void
 materials_call_watch (struct call *call, struct materials_watch *ret_watch)
 {
-  *ret_watch = (struct materials_watch){.cancel_fd = call_cancel_fd (call), .saw = saw, .data = call};
+  *ret_watch =
+      (struct materials_watch){.cancel_fd = call_cancel_fd (call), .saw = materials_call_saw, .data = call};
 }

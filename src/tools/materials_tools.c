@@ -52,7 +52,7 @@ const struct field *const search_materials_replies[] = {search_reply, explain_re
 
 /* FOUND with its first rows alone; takes it. */
 static json_t *
-shorten (json_t *found, gsize most)
+materials_tools_shorten (json_t *found, gsize most)
 {
   json_t *rows = json_object_get (found, "rows");
   json_object_set_new (found, "materials", json_integer ((json_int_t)json_array_size (rows)));
@@ -75,7 +75,8 @@ search_materials_tool (struct call *call)
   if (!answer)
     call_fail (call, problem);
   else
-    call_reply (call, explain ? answer : shorten (answer, (gsize)call_integer (call, "rows")), NULL);
+    call_reply (call, explain ? answer : materials_tools_shorten (answer, (gsize)call_integer (call, "rows")),
+                NULL);
   materials_call_clear (&asked);
 }
 
@@ -121,7 +122,7 @@ describe_providers (const GPtrArray *providers)
 }
 
 static json_t *
-texts_of (const GPtrArray *texts)
+materials_tools_texts_of (const GPtrArray *texts)
 {
   json_t *list = json_array ();
   for (guint i = 0; i < texts->len; i++)
@@ -139,7 +140,7 @@ list_materials_providers_tool (struct call *call)
   if (providers)
     call_reply (call,
                 json_pack ("{s:o, s:o}", "providers", describe_providers (providers), "warnings",
-                           texts_of (warnings)),
+                           materials_tools_texts_of (warnings)),
                 NULL);
   else
     call_fail (call, problem);

@@ -32,7 +32,7 @@ static const struct {
 
 /* "string"; in the strict form also ["string", "null"]. */
 static json_t *
-type_of (guint types)
+schema_type_of (guint types)
 {
   json_t *names = json_array ();
   for (gsize i = 0; i < G_N_ELEMENTS (type_names); i++)
@@ -70,7 +70,7 @@ static json_t *value_schema (const struct field *field, guint types, enum form f
 
 /* Of an object whose names are the caller's. */
 static void
-add_values (json_t *schema, const struct field *field, enum form form)
+schema_add_values (json_t *schema, const struct field *field, enum form form)
 {
   add_bounds (schema, field, "minProperties", "maxProperties");
   if (field->items != 0)
@@ -82,7 +82,7 @@ add_values (json_t *schema, const struct field *field, enum form form)
 static json_t *
 plain_schema (const struct field *field, guint types, enum form form, gboolean inner)
 {
-  json_t *schema = json_pack ("{s:o}", "type", type_of (types));
+  json_t *schema = json_pack ("{s:o}", "type", schema_type_of (types));
   if ((types & FIELD_OBJECT) && (inner || !(field->types & FIELD_LIST)) && field->members)
     add_members (schema, field, form);
   if (inner)
@@ -98,7 +98,7 @@ plain_schema (const struct field *field, guint types, enum form form, gboolean i
     add_bounds (schema, field, "minItems", "maxItems");
     json_object_set_new (schema, "items", value_schema (field, field->items, form, TRUE));
   } else if ((types & FIELD_OBJECT) && !field->members)
-    add_values (schema, field, form);
+    schema_add_values (schema, field, form);
   return schema;
 }
 
@@ -121,7 +121,7 @@ value_schema (const struct field *field, guint types, enum form form, gboolean i
 /* What a person reads of FIELD: what it is, its unit, and in the strict form what may not be said otherwise.
  * The caller's. */
 static char *
-describe (const struct field *field, enum form form)
+schema_describe (const struct field *field, enum form form)
 {
   GString *text = g_string_new (field->text);
   if (field->unit)
@@ -138,7 +138,7 @@ field_schema (const struct field *field, enum form form)
   json_t *schema = value_schema (field, field->types | (nullable ? FIELD_NULL : 0), form, FALSE);
   if (form == FORM_INPUT && field->standard)
     json_object_set_new (schema, "default", json_loads (field->standard, JSON_DECODE_ANY, NULL));
-  g_autofree char *description = describe (field, form);
+  g_autofree char *description = schema_describe (field, form);
   json_object_set_new (schema, "description", json_string (description));
   return schema;
 }
@@ -174,7 +174,7 @@ schema_input_strict (const struct tool *tool)
 
 /* FIELDS and the run's id. */
 static json_t *
-reply_schema (const struct field *fields)
+schema_reply_schema (const struct field *fields)
 {
   json_t *schema = object_schema (fields, FORM_OUTPUT);
   json_object_set_new (json_object_get (schema, "properties"), run_id_reply->name,
@@ -188,8 +188,8 @@ schema_output (const struct tool *tool)
 {
   json_t *shapes = json_array ();
   for (gsize i = 0; tool->replies[i]; i++)
-    json_array_append_new (shapes, reply_schema (tool->replies[i]));
-  json_array_append_new (shapes, reply_schema (error_reply));
+    json_array_append_new (shapes, schema_reply_schema (tool->replies[i]));
+  json_array_append_new (shapes, schema_reply_schema (error_reply));
   return json_pack ("{s:s, s:s, s:o}", "$schema", SCHEMA_DIALECT, "type", "object", "anyOf", shapes);
 }
 

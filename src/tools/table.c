@@ -48,7 +48,7 @@ find_in (const struct toolset *toolset, const char *name)
 }
 
 static gboolean
-not_there (const struct toolset *toolset, const char *name, GError **error)
+table_not_there (const struct toolset *toolset, const char *name, GError **error)
 {
   struct text_guess guess = TEXT_GUESS_NONE;
   for (gsize t = 0; toolsets[t]; t++)
@@ -64,7 +64,7 @@ not_there (const struct toolset *toolset, const char *name, GError **error)
 
 /* The toolset that is meant before the first dot of NAME, or NULL; *RET_REST is what follows. */
 static const struct toolset *
-split (const char *name, const char **ret_rest)
+table_split (const char *name, const char **ret_rest)
 {
   const char *dot = strchr (name, '.');
   g_autofree char *first = dot ? g_strndup (name, (gsize)(dot - name)) : NULL;
@@ -78,7 +78,7 @@ split (const char *name, const char **ret_rest)
 
 /* The only toolset that has NAME, or the first of all, if that has it. */
 static const struct toolset *
-search (const char *name, GError **error)
+table_search (const char *name, GError **error)
 {
   if (find_in (toolsets[0], name))
     return toolsets[0];
@@ -95,7 +95,7 @@ search (const char *name, GError **error)
     found = toolsets[i];
   }
   if (!found)
-    not_there (NULL, name, error);
+    table_not_there (NULL, name, error);
   return found;
 }
 
@@ -104,15 +104,15 @@ tool_find (const struct toolset *toolset, const char *name, const struct toolset
            const struct tool **ret_tool, GError **error)
 {
   const char *rest;
-  const struct toolset *named = split (name, &rest);
+  const struct toolset *named = table_split (name, &rest);
   if (toolset && named && named != toolset)
-    return not_there (toolset, name, error);
-  const struct toolset *chosen = named ? named : toolset ? toolset : search (rest, error);
+    return table_not_there (toolset, name, error);
+  const struct toolset *chosen = named ? named : toolset ? toolset : table_search (rest, error);
   if (!chosen)
     return FALSE;
   const struct tool *tool = find_in (chosen, rest);
   if (!tool)
-    return not_there (chosen, rest, error);
+    return table_not_there (chosen, rest, error);
   *ret_toolset = chosen;
   *ret_tool = tool;
   return TRUE;

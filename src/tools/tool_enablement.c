@@ -81,7 +81,7 @@ check_keys (GKeyFile *given, const char *file, GError **error)
 
 /* Its names, none where there is no file. On failure nothing is in RET_LISTS. */
 static gboolean
-read_file (const char *file, GStrv ret_lists[LISTS], GError **error)
+tool_enablement_read_file (const char *file, GStrv ret_lists[LISTS], GError **error)
 {
   g_autoptr (GKeyFile) given = g_key_file_new ();
   g_autoptr (GError) problem = NULL;
@@ -118,7 +118,7 @@ refresh (struct tool_enablement *enablement)
   g_autofree char *file = file_path ();
   free_lists (enablement->lists);
   g_clear_error (&enablement->problem);
-  read_file (file, enablement->lists, &enablement->problem);
+  tool_enablement_read_file (file, enablement->lists, &enablement->problem);
   error_make_printable (&enablement->problem);
   enablement->read_us = now;
 }
@@ -166,7 +166,7 @@ tool_enablement_set (const struct toolset *toolset, const struct tool *tool, gbo
 {
   g_autofree char *file = file_path (), *name = dotted (toolset, tool), *folder = g_path_get_dirname (file);
   GStrv before[LISTS] = {NULL};
-  if (!read_file (file, before, error))
+  if (!tool_enablement_read_file (file, before, error))
     return FALSE;
   g_autoptr (GString) text = g_string_new ("[" GROUP "]\n");
   for (enum list list = 0; list < LISTS; list++) {

@@ -88,27 +88,27 @@ session_name (const struct call *call, GError **error)
 
 /* The session as it is, or NULL where it never was or nothing is known of it any more. The caller's. */
 static json_t *
-session_show (const struct call *call, const char *name)
+toolset_assistant_session_show (const struct call *call, const char *name)
 {
   return call_operation (call, "session.show", json_pack ("{s:s}", "session", name), NULL);
 }
 
 static gboolean
-has_ended (const json_t *session)
+toolset_assistant_has_ended (const json_t *session)
 {
   return g_strcmp0 (json_string_value (json_object_get (session, "state")), "ended") == 0;
 }
 
 static gboolean
-is_ours (const json_t *session)
+toolset_assistant_is_ours (const json_t *session)
 {
   const char *name = json_string_value (json_object_get (session, "name"));
-  return name && g_str_has_prefix (name, SESSION_PREFIX) && !has_ended (session);
+  return name && g_str_has_prefix (name, SESSION_PREFIX) && !toolset_assistant_has_ended (session);
 }
 
 /* At most SESSIONS_MAX in this toolset: ends the one idle longest. */
 static void
-make_room (const struct call *call)
+toolset_assistant_make_room (const struct call *call)
 {
   g_autoptr (json_t) list = call_operation (call, "session.list", json_object (), NULL);
   const json_t *oldest = NULL;
@@ -119,8 +119,9 @@ make_room (const struct call *call)
   json_array_foreach (json_object_get (list, "sessions"), index, session)
   {
     const json_t *idle = json_object_get (session, "idle_ms");
-    count += is_ours (session);
-    if (is_ours (session) && json_is_integer (idle) && json_integer_value (idle) > longest) {
+    count += toolset_assistant_is_ours (session);
+    if (toolset_assistant_is_ours (session) && json_is_integer (idle) &&
+        json_integer_value (idle) > longest) {
       oldest = session;
       longest = json_integer_value (idle);
     }
@@ -134,9 +135,9 @@ make_room (const struct call *call)
 }
 
 static gboolean
-session_make (const struct call *call, const char *name, GError **error)
+toolset_assistant_session_make (const struct call *call, const char *name, GError **error)
 {
-  make_room (call);
+  toolset_assistant_make_room (call);
   AdderRequest *options = call_request (call, "", SESSION_PROFILE);
   g_autoptr (json_t) made = library_session_new (call->tools->engine, options, name, error);
   adder_request_free (options);
@@ -148,19 +149,19 @@ session_make (const struct call *call, const char *name, GError **error)
 static gboolean
 session_ensure (const struct call *call, const char *name, char **ret_lost, GError **error)
 {
-  g_autoptr (json_t) session = session_show (call, name);
-  if (session && !has_ended (session))
+  g_autoptr (json_t) session = toolset_assistant_session_show (call, name);
+  if (session && !toolset_assistant_has_ended (session))
     return TRUE;
   const char *reason = json_string_value (json_object_get (session, "reason"));
   g_autoptr (GError) problem = NULL;
-  if (session_make (call, name, &problem)) {
+  if (toolset_assistant_session_make (call, name, &problem)) {
     if (!*ret_lost)
       *ret_lost = g_strdup (reason);
     return TRUE;
   }
   /* Another call of the conversation may have made it meanwhile. */
-  g_autoptr (json_t) again = session_show (call, name);
-  if (again && !has_ended (again))
+  g_autoptr (json_t) again = toolset_assistant_session_show (call, name);
+  if (again && !toolset_assistant_has_ended (again))
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;
@@ -279,7 +280,7 @@ was_never_made (const struct call *call, const char *name, const AdderResult *re
 {
   if (!name || adder_result_outcome (result) != ADDER_OUTCOME_FAILED)
     return FALSE;
-  g_autoptr (json_t) session = session_show (call, name);
+  g_autoptr (json_t) session = toolset_assistant_session_show (call, name);
   return session == NULL;
 }
 
@@ -311,7 +312,7 @@ run_and_reply (struct call *call, AdderRequest *request, const struct form *form
 }
 
 static void
-run_cell (struct call *call, GError **error)
+toolset_assistant_run_cell (struct call *call, GError **error)
 {
   g_autofree char *lost = NULL, *name = session_name (call, error);
   gboolean replied = FALSE;
@@ -327,11 +328,11 @@ run_cell (struct call *call, GError **error)
 }
 
 static void
-handle_run (struct call *call)
+toolset_assistant_handle_run (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
   if (call_flag (call, "use_session"))
-    run_cell (call, &problem);
+    toolset_assistant_run_cell (call, &problem);
   else {
     AdderRequest *request = call_request (call, call_text (call, "code"), SNIPPET_PROFILE);
     if (attached_files_put (call, NULL, request, &problem))
@@ -355,7 +356,7 @@ handle_run_container (struct call *call)
 /* For fresh scripts of the conversation, and for its session, which gets it with its next cell, also where
  * that is its first. */
 static gboolean
-load (struct call *call, char **ret_name, GError **error)
+toolset_assistant_load (struct call *call, char **ret_name, GError **error)
 {
   const char *id = call_text (call, "file_id");
   g_autofree char *session = session_name (call, error);
@@ -370,7 +371,7 @@ handle_load (struct call *call)
 {
   g_autoptr (GError) problem = NULL;
   g_autofree char *name = NULL;
-  if (load (call, &name, &problem))
+  if (toolset_assistant_load (call, &name, &problem))
     load_file_reply (call, name);
   else
     call_fail (call, problem);
@@ -392,18 +393,18 @@ session_do (const struct call *call, const char *operation, const char *name, GE
 }
 
 static gboolean
-session_new (struct call *call, const char *name, GError **error)
+toolset_assistant_session_new (struct call *call, const char *name, GError **error)
 {
   /* Where there was none, there is nothing to end. */
   (void)session_do (call, "session.end", name, NULL);
-  if (!session_make (call, name, error))
+  if (!toolset_assistant_session_make (call, name, error))
     return FALSE;
   reply_words (call, SESSION_MARK "[session active, 0 vars]");
   return TRUE;
 }
 
 static gboolean
-session_reset (struct call *call, const char *name, GError **error)
+toolset_assistant_session_reset (struct call *call, const char *name, GError **error)
 {
   if (!session_do (call, "session.reset", name, error))
     return FALSE;
@@ -412,7 +413,7 @@ session_reset (struct call *call, const char *name, GError **error)
 }
 
 static gboolean
-session_end (struct call *call, const char *name, GError **error)
+toolset_assistant_session_end (struct call *call, const char *name, GError **error)
 {
   if (!session_do (call, "session.end", name, error))
     return FALSE;
@@ -422,7 +423,7 @@ session_end (struct call *call, const char *name, GError **error)
 
 /* "3 x 2", or NULL. The caller's. */
 static char *
-shape_text (const json_t *shape)
+toolset_assistant_shape_text (const json_t *shape)
 {
   if (!json_is_array (shape))
     return NULL;
@@ -435,7 +436,7 @@ shape_text (const json_t *shape)
 }
 
 static gboolean
-session_variables (struct call *call, const char *name, GError **error)
+toolset_assistant_session_variables (struct call *call, const char *name, GError **error)
 {
   g_autoptr (json_t) listed =
       call_operation (call, "session.variables", json_pack ("{s:s}", "session", name), error);
@@ -446,7 +447,7 @@ session_variables (struct call *call, const char *name, GError **error)
   json_t *variable;
   json_array_foreach (json_object_get (listed, "variables"), index, variable)
   {
-    g_autofree char *shape = shape_text (json_object_get (variable, "shape"));
+    g_autofree char *shape = toolset_assistant_shape_text (json_object_get (variable, "shape"));
     g_string_append_printf (
         text, "%s%s: %s%s%s", index > 0 ? "\n" : "", json_string_value (json_object_get (variable, "name")),
         json_string_value (json_object_get (variable, "type")), shape ? ", " : "", shape ? shape : "");
@@ -459,7 +460,7 @@ session_variables (struct call *call, const char *name, GError **error)
 
 /* "Cell 2 ended as error, as before." for each that failed or whose result is another one. */
 static void
-append_cell (GString *text, const json_t *cell)
+toolset_assistant_append_cell (GString *text, const json_t *cell)
 {
   const char *outcome = json_member_text (cell, "outcome"), *before = json_member_text (cell, "before");
   const char *message = json_member_text (json_object_get (cell, "error"), "message");
@@ -490,7 +491,7 @@ replay_text (const json_t *report)
   gsize count = json_array_size (cells), index;
   json_t *part;
   g_string_append_printf (text, "%zu cell%s run again in a fresh interpreter.", count, count == 1 ? "" : "s");
-  json_array_foreach (cells, index, part) append_cell (text, part);
+  json_array_foreach (cells, index, part) toolset_assistant_append_cell (text, part);
   json_array_foreach (json_object_get (report, "left_out"), index, part) g_string_append_printf (
       text, "\nCell %" JSON_INTEGER_FORMAT " was left out: it ended the session.", json_integer_value (part));
   return g_string_free (text, FALSE);
@@ -512,9 +513,9 @@ session_replay (struct call *call, const char *name, GError **error)
       ;
     adder_result_free (event.result);
   }
-  g_autoptr (json_t) old = session_show (call, name);
-  if (has_ended (old))
-    make_room (call);
+  g_autoptr (json_t) old = toolset_assistant_session_show (call, name);
+  if (toolset_assistant_has_ended (old))
+    toolset_assistant_make_room (call);
   g_autoptr (json_t) report = library_replay_finish (replay, error);
   if (!report)
     return FALSE;
@@ -543,29 +544,29 @@ about_session (struct call *call, gboolean (*act) (struct call *call, const char
 static void
 handle_new (struct call *call)
 {
-  about_session (call, session_new);
+  about_session (call, toolset_assistant_session_new);
 }
 
 static void
 handle_reset (struct call *call)
 {
-  about_session (call, session_reset);
+  about_session (call, toolset_assistant_session_reset);
 }
 
 static void
 handle_end (struct call *call)
 {
-  about_session (call, session_end);
+  about_session (call, toolset_assistant_session_end);
 }
 
 static void
 handle_variables (struct call *call)
 {
-  about_session (call, session_variables);
+  about_session (call, toolset_assistant_session_variables);
 }
 
 static void
-handle_replay (struct call *call)
+toolset_assistant_handle_replay (struct call *call)
 {
   about_session (call, session_replay);
 }
@@ -592,7 +593,7 @@ static const struct tool tools[] = {
         .hints = TOOL_EXECUTES,
         .parameters = run_parameters,
         .replies = run_replies,
-        .handle = handle_run,
+        .handle = toolset_assistant_handle_run,
     },
     {
         .name = "run_python_container",
@@ -667,7 +668,7 @@ static const struct tool tools[] = {
         .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE,
         .parameters = no_parameters,
         .replies = text_replies,
-        .handle = handle_replay,
+        .handle = toolset_assistant_handle_replay,
     },
 };
 

@@ -99,7 +99,7 @@ files_of (const struct call *call, const struct ran *ran)
 
 /* The first, or the LAST, characters of TEXT, MOST of them. The caller's. */
 static char *
-cut (const char *text, glong most, gboolean last)
+toolset_code_executor_cut (const char *text, glong most, gboolean last)
 {
   glong length = g_utf8_strlen (text, -1);
   if (length <= most)
@@ -130,14 +130,14 @@ lines_of (const json_t *files)
 
 /* What was printed, and where its files are, within the bounds of one text. The caller's. */
 static char *
-stdout_of (const struct ran *ran, const json_t *files)
+toolset_code_executor_stdout_of (const struct ran *ran, const json_t *files)
 {
   const char *printed = ran_text (ran, "stdout");
   g_autofree char *lines = lines_of (files);
   if (lines[0] == '\0')
-    return cut (printed, TEXT_CHARACTERS, FALSE);
-  g_autofree char *shown =
-      cut (printed, TEXT_CHARACTERS - g_utf8_strlen (lines, -1) - (glong)strlen ("\nFiles:\n"), FALSE);
+    return toolset_code_executor_cut (printed, TEXT_CHARACTERS, FALSE);
+  g_autofree char *shown = toolset_code_executor_cut (
+      printed, TEXT_CHARACTERS - g_utf8_strlen (lines, -1) - (glong)strlen ("\nFiles:\n"), FALSE);
   gboolean ends_line = shown[0] == '\0' || g_str_has_suffix (shown, "\n");
   return g_strconcat (shown, ends_line ? "" : "\n", "Files:\n", lines, NULL);
 }
@@ -158,16 +158,16 @@ run_loaded (struct call *call, const char *code, const char *profile, struct ran
 }
 
 static void
-handle_run (struct call *call)
+toolset_code_executor_handle_run (struct call *call)
 {
   struct ran ran;
   if (!run_loaded (call, call_text (call, "code"), PROFILE, &ran))
     return;
   g_autofree char *whole = ran_stderr (&ran);
   json_t *files = files_of (call, &ran);
-  g_autofree char *out = stdout_of (&ran, files);
+  g_autofree char *out = toolset_code_executor_stdout_of (&ran, files);
   /* Its end has the error. */
-  g_autofree char *err = cut (whole, TEXT_CHARACTERS, TRUE);
+  g_autofree char *err = toolset_code_executor_cut (whole, TEXT_CHARACTERS, TRUE);
   int exit_code = ran_is_timeout (&ran) ? TIMED_OUT : ran.exit_code;
   call_reply (call,
               json_pack ("{s:s, s:s, s:i, s:o}", "stdout", out, "stderr", err, "exit_code", exit_code,
@@ -217,8 +217,8 @@ handle_shell (struct call *call)
   if (!run_loaded (call, call_text (call, "command"), SHELL_PROFILE, &ran))
     return;
   g_autofree char *whole = shell_errors (&ran);
-  g_autofree char *out = cut (ran_text (&ran, "stdout"), TEXT_CHARACTERS, FALSE),
-                  *err = cut (whole, TEXT_CHARACTERS, TRUE);
+  g_autofree char *out = toolset_code_executor_cut (ran_text (&ran, "stdout"), TEXT_CHARACTERS, FALSE),
+                  *err = toolset_code_executor_cut (whole, TEXT_CHARACTERS, TRUE);
   int exit_code = ran_is_timeout (&ran) ? TIMED_OUT : ran.exit_code;
   call_reply (call, json_pack ("{s:s, s:s, s:i}", "stdout", out, "stderr", err, "exit_code", exit_code),
               &ran);
@@ -248,7 +248,7 @@ static const struct tool tools[] = {
         .hints = TOOL_EXECUTES | TOOL_OPEN_WORLD,
         .parameters = run_parameters,
         .replies = run_replies,
-        .handle = handle_run,
+        .handle = toolset_code_executor_handle_run,
     },
     {
         .name = "run_shell",

@@ -64,7 +64,7 @@ static const struct language javascript = {"javascript", JAVASCRIPT_ERROR, javas
 
 /* The value as a person would write it: a text without quotes. */
 static const char *
-value_text (const struct ran *ran)
+toolset_compute_value_text (const struct ran *ran)
 {
   const char *text =
       json_string_value (json_object_get (json_object_get (ran->result, "value"), "text/plain"));
@@ -76,7 +76,7 @@ reply_value (struct call *call, const struct ran *ran)
 {
   g_autoptr (GError) problem = NULL;
   const struct tool_caller *caller = call->caller;
-  const char *store_as = call_text (call, "store_as"), *text = value_text (ran);
+  const char *store_as = call_text (call, "store_as"), *text = toolset_compute_value_text (ran);
   gboolean kept = conversation_states_put (call->tools->conversation_states, caller->owner,
                                            caller->conversation, store_as, text, &problem);
   if (kept || !store_as)
@@ -86,8 +86,8 @@ reply_value (struct call *call, const struct ran *ran)
 }
 
 static void
-reply_error (struct call *call, const struct language *language, const struct ran *ran, const char *type,
-             const char *message)
+toolset_compute_reply_error (struct call *call, const struct language *language, const struct ran *ran,
+                             const char *type, const char *message)
 {
   g_autofree char *text = g_strdup_printf ("%s: %s: %s", language->error, type, message);
   call_reply (call, json_pack ("{s:s}", "text", text), ran);
@@ -171,13 +171,14 @@ compute (struct call *call, const struct language *language, AdderRequest *reque
   g_autofree char *refusal = ran.outcome == ADDER_OUTCOME_REFUSED ? ran_refusal (&ran) : NULL;
   if (ran.outcome == ADDER_OUTCOME_OK && is_cut (&ran)) {
     ran.outcome = ADDER_OUTCOME_ERROR;
-    reply_error (call, language, &ran, "ValueTooLong",
-                 "the value is too long to be given as a whole: compute its length, or a slice of its text");
+    toolset_compute_reply_error (
+        call, language, &ran, "ValueTooLong",
+        "the value is too long to be given as a whole: compute its length, or a slice of its text");
   } else if (ran.outcome == ADDER_OUTCOME_OK)
     reply_value (call, &ran);
   else
-    reply_error (call, language, &ran, ran_error (&ran, "type"),
-                 refusal ? refusal : ran_error (&ran, "message"));
+    toolset_compute_reply_error (call, language, &ran, ran_error (&ran, "type"),
+                                 refusal ? refusal : ran_error (&ran, "message"));
   ran_clear (&ran);
 }
 

@@ -48,7 +48,7 @@ static const struct field execute_timeout[] = {
 static const struct field *const execute_replies[] = {execute_reply, execute_timeout, NULL};
 
 static json_t *
-reply_of (const struct call *call, const struct ran *ran)
+toolset_workbench_reply_of (const struct call *call, const struct ran *ran)
 {
   if (ran->outcome == ADDER_OUTCOME_TIMEOUT) {
     g_autofree char *text =
@@ -80,7 +80,7 @@ handle_execute (struct call *call)
     adder_request_free (request);
     call_fail (call, problem);
   } else if (call_run (call, request, &ran)) {
-    call_reply (call, reply_of (call, &ran), &ran);
+    call_reply (call, toolset_workbench_reply_of (call, &ran), &ran);
     ran_clear (&ran);
   }
 }

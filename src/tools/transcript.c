@@ -21,7 +21,7 @@ struct transcript {
 };
 
 static void
-part_free (gpointer data)
+transcript_part_free (gpointer data)
 {
   struct part *part = data;
   g_free (part->display_id);
@@ -35,7 +35,7 @@ transcript_new (gsize most)
 {
   struct transcript *transcript = g_new0 (struct transcript, 1);
   transcript->most = most;
-  transcript->parts = g_ptr_array_new_with_free_func (part_free);
+  transcript->parts = g_ptr_array_new_with_free_func (transcript_part_free);
   return transcript;
 }
 
@@ -93,7 +93,7 @@ append_lines (struct transcript *transcript, struct part *part, const char *text
 
 /* The words of a bundle: those of a table are Markdown, a picture speaks for itself. */
 static const char *
-words_of (const json_t *bundle)
+transcript_words_of (const json_t *bundle)
 {
   const char *markdown = json_string_value (json_object_get (bundle, "text/markdown"));
   const char *plain = json_string_value (json_object_get (bundle, "text/plain"));
@@ -126,7 +126,7 @@ add_display (struct transcript *transcript, const AdderRun *run, const AdderEven
   part->picture = g_strdup (json_string_value (json_object_get (bundle, "image/png")));
   if (!part->display_id)
     part->display_id = g_strdup (event->display_id);
-  append_lines (transcript, part, words_of (bundle));
+  append_lines (transcript, part, transcript_words_of (bundle));
 }
 
 void
@@ -140,7 +140,7 @@ transcript_add (struct transcript *transcript, const AdderRun *run, const AdderE
 
 /* A value that is a picture was displayed already. */
 static gboolean
-is_shown (const json_t *result)
+transcript_is_shown (const json_t *result)
 {
   const json_t *displays = json_object_get (result, "displays");
   const json_t *last = json_array_get (displays, json_array_size (displays) - 1);
@@ -153,8 +153,9 @@ is_shown (const json_t *result)
 void
 transcript_end (struct transcript *transcript, const json_t *result, const char *tail)
 {
-  if (!is_shown (result))
-    append_lines (transcript, part_new (transcript, TRUE), words_of (json_object_get (result, "value")));
+  if (!transcript_is_shown (result))
+    append_lines (transcript, part_new (transcript, TRUE),
+                  transcript_words_of (json_object_get (result, "value")));
   if (tail)
     append_lines (transcript, part_new (transcript, TRUE), tail);
 }

@@ -143,7 +143,7 @@ agent_forget (struct agent *agent)
   }
 
 static void
-tell_text (gpointer data, const char *text, gsize length)
+agent_tell_text (gpointer data, const char *text, gsize length)
 {
   const struct agent *agent = data;
   TELL (agent, text, text, length)
@@ -179,7 +179,7 @@ agent_turn_json (const struct agent_turn *turn)
 
 /* The first end is the one that counts. Takes MESSAGE. */
 static void
-end (struct agent *agent, enum agent_reason reason, char *message)
+agent_end (struct agent *agent, enum agent_reason reason, char *message)
 {
   if (!agent->over) {
     agent->turn->reason = reason;
@@ -191,14 +191,14 @@ end (struct agent *agent, enum agent_reason reason, char *message)
 
 /* Whether somebody or the clock stopped it, which ends it. */
 static gboolean
-is_stopped (struct agent *agent)
+agent_is_stopped (struct agent *agent)
 {
   switch (cancel_token_reason (agent->cancel_token)) {
   case CANCEL_REASON_CANCELLED:
-    end (agent, AGENT_CANCELLED, g_strdup ("it was cancelled"));
+    agent_end (agent, AGENT_CANCELLED, g_strdup ("it was cancelled"));
     return TRUE;
   case CANCEL_REASON_TIME:
-    end (agent, AGENT_TIME, budget_say (&agent->turn->budget, BUDGET_TIME));
+    agent_end (agent, AGENT_TIME, budget_say (&agent->turn->budget, BUDGET_TIME));
     return TRUE;
   case CANCEL_REASON_NONE:
   default:
@@ -207,7 +207,7 @@ is_stopped (struct agent *agent)
 }
 
 static void
-set_answer (struct agent *agent, const char *text)
+agent_set_answer (struct agent *agent, const char *text)
 {
   g_free (agent->turn->answer);
   agent->turn->answer = g_strdup (text);
@@ -243,7 +243,7 @@ tell_asking (const struct agent *agent)
 
 /* Nothing was answered to what the user said last: it was not said. */
 static void
-take_back (struct agent *agent)
+agent_take_back (struct agent *agent)
 {
   gsize count = json_array_size (agent->messages);
   const json_t *last = count > 0 ? json_array_get (agent->messages, count - 1) : NULL;
@@ -254,19 +254,19 @@ take_back (struct agent *agent)
 static void
 end_unanswered (struct agent *agent, const GError *problem)
 {
-  take_back (agent);
-  if (is_stopped (agent))
+  agent_take_back (agent);
+  if (agent_is_stopped (agent))
     return;
   if (g_get_monotonic_time () >= budget_deadline_us (&agent->turn->budget)) {
-    end (agent, AGENT_TIME, budget_say (&agent->turn->budget, BUDGET_TIME));
+    agent_end (agent, AGENT_TIME, budget_say (&agent->turn->budget, BUDGET_TIME));
     return;
   }
   agent->turn->is_fault = TRUE;
-  end (agent, AGENT_MODEL, g_strdup (problem->message));
+  agent_end (agent, AGENT_MODEL, g_strdup (problem->message));
 }
 
 static gboolean
-ask (struct agent *agent, struct model_answer *ret_answer)
+agent_ask (struct agent *agent, struct model_answer *ret_answer)
 {
   g_autoptr (GError) problem = NULL;
   g_autofree char *instructions = make_instructions (agent);
@@ -280,7 +280,7 @@ ask (struct agent *agent, struct model_answer *ret_answer)
       .tool = agent->settings.typed ? STEPS_TOOL : NULL,
       .deadline_us = budget_deadline_us (&agent->turn->budget),
       .cancel_fd = cancel_token_fd (agent->cancel_token),
-      .saw = tell_text,
+      .saw = agent_tell_text,
       .saw_data = agent,
   };
   tell_asking (agent);
@@ -297,7 +297,7 @@ ask (struct agent *agent, struct model_answer *ret_answer)
 /* ---- steps, as listeners get them ---- */
 
 static json_t *
-or_null (const json_t *value)
+agent_or_null (const json_t *value)
 {
   return value ? json_incref ((json_t *)(guintptr)value) : json_null ();
 }
@@ -307,7 +307,7 @@ step_json (const struct agent *agent, const struct step *step)
 {
   return json_pack ("{s:I, s:s?, s:{s:s?, s:o}}", "step", (json_int_t)agent->turn->budget.used[BUDGET_STEPS],
                     "current_state", step->state, "function", "name", step->name, "arguments",
-                    or_null (step->arguments));
+                    agent_or_null (step->arguments));
 }
 
 /* ---- one call ---- */
@@ -346,18 +346,19 @@ call_unless_repeated (struct agent *agent, const struct step *step, struct calle
   }
   called_refuse (called, prompt_text (PROMPT_REPEATED));
   if (verdict == REPEATS_OVER)
-    end (agent, AGENT_LOOP,
-         g_strdup_printf ("the model made the same call of %s %d times running", step->name, REPEATS_END));
+    agent_end (
+        agent, AGENT_LOOP,
+        g_strdup_printf ("the model made the same call of %s %d times running", step->name, REPEATS_END));
 }
 
 /* Carries out the step, or says why not. */
 static void
-carry_out (struct agent *agent, struct calling *calling, const struct step *step, const GError *problem,
-           struct called *called)
+agent_carry_out (struct agent *agent, struct calling *calling, const struct step *step, const GError *problem,
+                 struct called *called)
 {
   if (calling->reported)
     called_refuse (called, prompt_text (PROMPT_AFTER_REPORT));
-  else if (agent->over || is_stopped (agent))
+  else if (agent->over || agent_is_stopped (agent))
     called_refuse (called, prompt_text (PROMPT_CANCELLED));
   else if (problem)
     refuse_unreadable (agent, problem, called);
@@ -367,7 +368,7 @@ carry_out (struct agent *agent, struct calling *calling, const struct step *step
     refuse_further (called);
   else
     call_unless_repeated (agent, step, called);
-  if (is_stopped (agent) && called->is_error) {
+  if (agent_is_stopped (agent) && called->is_error) {
     called_clear (called);
     called_refuse (called, prompt_text (PROMPT_CANCELLED));
   }
@@ -377,9 +378,9 @@ static void
 take_report (struct agent *agent, const struct step *step)
 {
   gboolean done = json_is_true (json_object_get (step->arguments, "completed"));
-  set_answer (agent, json_member_text (step->arguments, "answer"));
-  end (agent, done ? AGENT_COMPLETED : AGENT_FAILED,
-       done ? NULL : g_strdup ("the model reports that it could not be done"));
+  agent_set_answer (agent, json_member_text (step->arguments, "answer"));
+  agent_end (agent, done ? AGENT_COMPLETED : AGENT_FAILED,
+             done ? NULL : g_strdup ("the model reports that it could not be done"));
 }
 
 /* What else the model is told beside the reply. */
@@ -418,7 +419,7 @@ tell_ended (const struct agent *agent, const struct calling *calling, json_t *sh
 
 /* FALSE: it could not be read. */
 static gboolean
-take_call (struct agent *agent, struct calling *calling, const json_t *call)
+agent_take_call (struct agent *agent, struct calling *calling, const json_t *call)
 {
   g_autoptr (GError) problem = NULL;
   struct step step;
@@ -427,7 +428,7 @@ take_call (struct agent *agent, struct calling *calling, const json_t *call)
   gboolean readable = steps_read (call, agent->settings.typed, &step, &problem);
   g_autoptr (json_t) shown = step_json (agent, &step);
   TELL (agent, began, shown)
-  carry_out (agent, calling, &step, problem, &called);
+  agent_carry_out (agent, calling, &step, problem, &called);
   json_t *parts = reply_parts (&called.reply);
   if (called.is_completion) {
     calling->reported = TRUE;
@@ -448,7 +449,7 @@ take_calls (struct agent *agent, const struct model_answer *answer, const json_t
   struct calling calling = {answer, 0, json_array_size (calls), FALSE};
   gboolean readable = FALSE;
   for (; calling.index < calling.count; calling.index++)
-    readable = take_call (agent, &calling, json_array_get (calls, calling.index)) || readable;
+    readable = agent_take_call (agent, &calling, json_array_get (calls, calling.index)) || readable;
   agent->reminders = 0;
   agent->unreadable = readable ? 0 : agent->unreadable + 1;
 }
@@ -466,7 +467,7 @@ remind (struct agent *agent, enum prompt prompt)
 /* Words, where a chat's turn ends with them and a task's does not: who was reminded once and says words again
  * means them as the answer. */
 static void
-take_words (struct agent *agent, const struct model_answer *answer)
+agent_take_words (struct agent *agent, const struct model_answer *answer)
 {
   gboolean cut = answer->stop == MODEL_STOP_LENGTH;
   if (agent->settings.typed || (cut && agent->settings.tools.reports)) {
@@ -477,46 +478,46 @@ take_words (struct agent *agent, const struct model_answer *answer)
   if (cut)
     tell_note (agent, "the answer broke off: it was longer than the model's output_tokens allow");
   if (!agent->settings.tools.reports || agent->reminders++ > 0)
-    end (agent, AGENT_COMPLETED, NULL);
+    agent_end (agent, AGENT_COMPLETED, NULL);
   else
     remind (agent, PROMPT_NO_CALL_NATIVE);
 }
 
 static void
-take_answer (struct agent *agent, const struct model_answer *answer)
+agent_take_answer (struct agent *agent, const struct model_answer *answer)
 {
   g_autofree char *text = message_all_text (answer->message);
   g_autoptr (json_t) calls = message_calls (answer->message);
   json_array_append (agent->messages, answer->message);
   TELL (agent, answered, text)
-  set_answer (agent, text);
+  agent_set_answer (agent, text);
   if (json_array_size (calls) > 0)
     take_calls (agent, answer, calls);
   else if (answer->stop == MODEL_STOP_REFUSAL)
-    end (agent, AGENT_MODEL, g_strdup ("the model refused to answer"));
+    agent_end (agent, AGENT_MODEL, g_strdup ("the model refused to answer"));
   else
-    take_words (agent, answer);
+    agent_take_words (agent, answer);
   if (agent->unreadable >= AGENT_UNREADABLE)
-    end (agent, AGENT_MODEL,
-         g_strdup_printf ("the model's answer was no step that can be read, %d times running",
-                          AGENT_UNREADABLE));
+    agent_end (agent, AGENT_MODEL,
+               g_strdup_printf ("the model's answer was no step that can be read, %d times running",
+                                AGENT_UNREADABLE));
 }
 
 static void
-take_step (struct agent *agent)
+agent_take_step (struct agent *agent)
 {
   struct model_answer answer;
   enum budget_item item;
-  if (is_stopped (agent))
+  if (agent_is_stopped (agent))
     return;
   if (budget_is_over (&agent->turn->budget, &item)) {
-    end (agent, budget_reasons[item], budget_say (&agent->turn->budget, item));
+    agent_end (agent, budget_reasons[item], budget_say (&agent->turn->budget, item));
     return;
   }
   toolbox_refresh (agent->toolbox);
-  if (!ask (agent, &answer))
+  if (!agent_ask (agent, &answer))
     return;
-  take_answer (agent, &answer);
+  agent_take_answer (agent, &answer);
   model_answer_clear (&answer);
 }
 
@@ -533,7 +534,7 @@ agent_say (struct agent *agent, const char *text, struct agent_turn *ret_turn)
   g_autofree char *valid = g_utf8_make_valid (text, -1);
   json_array_append_new (agent->messages, message_user (valid));
   while (!agent->over)
-    take_step (agent);
+    agent_take_step (agent);
   cancel_token_end (agent->cancel_token);
   ret_turn->took_ms = (g_get_monotonic_time () - ret_turn->budget.began_us) / 1000;
   agent->turn = NULL;

@@ -49,7 +49,7 @@ parse_cost (const char *text, guint64 *ret_value, GError **error)
 }
 
 static gboolean
-parse (enum budget_item item, const char *text, guint64 *ret_value, GError **error)
+budget_parse (enum budget_item item, const char *text, guint64 *ret_value, GError **error)
 {
   switch (item) {
   case BUDGET_TIME:
@@ -80,7 +80,7 @@ budget_set (struct budget *budget, enum budget_item item, const char *text, GErr
 {
   const struct budget_row *row = &budget_rows[item];
   guint64 value;
-  if (!parse (item, text, &value, error)) {
+  if (!budget_parse (item, text, &value, error)) {
     g_prefix_error (error, "--%s: ", row->option);
     return FALSE;
   }
@@ -114,7 +114,7 @@ budget_deadline_us (const struct budget *budget)
 
 /* What the server says, or a guess. */
 static guint64
-tokens_of (struct budget *budget, gint64 counted, gsize bytes)
+budget_tokens_of (struct budget *budget, gint64 counted, gsize bytes)
 {
   if (counted >= 0)
     return (guint64)counted;
@@ -126,8 +126,8 @@ void
 budget_spend (struct budget *budget, const struct model_usage *usage, gsize asked_bytes, gsize answer_bytes)
 {
   budget->used[BUDGET_STEPS]++;
-  budget->used[BUDGET_TOKENS] += tokens_of (budget, usage->input_tokens, asked_bytes) +
-                                 tokens_of (budget, usage->output_tokens, answer_bytes);
+  budget->used[BUDGET_TOKENS] += budget_tokens_of (budget, usage->input_tokens, asked_bytes) +
+                                 budget_tokens_of (budget, usage->output_tokens, answer_bytes);
   if (usage->cost >= 0 && usage->cost < COST_PARSED_MAX)
     budget->used[BUDGET_COST] += (guint64)llround (usage->cost * MILLION);
   else

@@ -52,7 +52,7 @@ cancel_token_free (struct cancel_token *token)
 /* The first reason is the one that is told. */
 REQUIRES (cancel_token)
 static void
-set_reason (struct cancel_token *token, enum cancel_reason reason)
+cancel_token_set_reason (struct cancel_token *token, enum cancel_reason reason)
 {
   if (token->reason != CANCEL_REASON_NONE)
     return;
@@ -68,7 +68,7 @@ clock_thread (gpointer data)
   g_mutex_lock (&token->lock);
   while (token->under_way && token->reason == CANCEL_REASON_NONE)
     if (!g_cond_wait_until (&token->ended, &token->lock, token->deadline_us) && token->under_way)
-      set_reason (token, CANCEL_REASON_TIME);
+      cancel_token_set_reason (token, CANCEL_REASON_TIME);
   g_mutex_unlock (&token->lock);
   return NULL;
 }
@@ -103,7 +103,7 @@ void
 cancel_token_cancel (struct cancel_token *token)
 {
   g_mutex_lock (&token->lock);
-  set_reason (token, CANCEL_REASON_CANCELLED);
+  cancel_token_set_reason (token, CANCEL_REASON_CANCELLED);
   g_mutex_unlock (&token->lock);
 }
 

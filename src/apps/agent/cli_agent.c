@@ -48,7 +48,7 @@ end_turn (struct event_source *source)
 }
 
 static gboolean
-interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
+cli_agent_interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
 {
   return FALSE;
 }
@@ -56,7 +56,7 @@ interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
 /* ---- the work ---- */
 
 static void
-write_head (struct agent_command *command)
+cli_agent_write_head (struct agent_command *command)
 {
   json_t *line = json_pack ("{s:o}", "task", json_text_or_null (command->task));
   agent_work_describe (&command->work, line);
@@ -64,7 +64,7 @@ write_head (struct agent_command *command)
 }
 
 static void
-listen_to (struct agent_command *command)
+cli_agent_listen_to (struct agent_command *command)
 {
   struct agent_work *work = &command->work;
   agent_view_init (&command->view, model_facts (work->model)->name, work->typed ? NULL : stderr);
@@ -97,7 +97,7 @@ show_end (struct agent_command *command, const struct agent_turn *turn)
 }
 
 static int
-exit_code_of (const struct agent_turn *turn)
+cli_agent_exit_code_of (const struct agent_turn *turn)
 {
   if (turn->reason == AGENT_CANCELLED)
     return CLI_CANCELLED;
@@ -107,17 +107,17 @@ exit_code_of (const struct agent_turn *turn)
 }
 
 static int
-carry_out (struct agent_command *command)
+cli_agent_carry_out (struct agent_command *command)
 {
   struct agent_work *work = &command->work;
   struct agent_turn turn;
-  write_head (command);
-  listen_to (command);
+  cli_agent_write_head (command);
+  cli_agent_listen_to (command);
   signal_handler_set_source (work->signals, &command->ending);
   agent_say (work->agent, command->task, &turn);
   signal_handler_set_idle (work->signals);
   show_end (command, &turn);
-  int code = exit_code_of (&turn);
+  int code = cli_agent_exit_code_of (&turn);
   agent_turn_clear (&turn);
   return code;
 }
@@ -127,11 +127,11 @@ agent (struct agent_command *command)
 {
   struct agent_work *work = &command->work;
   g_autoptr (GError) problem = NULL, unwritten = NULL;
-  command->ending = (struct event_source){.cancel = end_turn, .interrupt = interrupt_nothing};
+  command->ending = (struct event_source){.cancel = end_turn, .interrupt = cli_agent_interrupt_nothing};
   agent_work_init (work, &command->options, &command->ending);
   gboolean ok = (work->toolset = toolset_find (command->options.toolset, &problem)) &&
                 take_steps (command, &problem) && agent_work_begin (work, TRUE, &problem);
-  int code = ok ? carry_out (command) : cli_fail (problem);
+  int code = ok ? cli_agent_carry_out (command) : cli_fail (problem);
   return agent_work_end (work, &unwritten) ? code : cli_fail (unwritten);
 }
 

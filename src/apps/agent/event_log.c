@@ -54,9 +54,9 @@ event_log_close (struct event_log *log, GError **error)
 }
 
 static void
-take_step (gpointer data, const json_t *step)
+event_log_take_step (gpointer data, const json_t *step)
 {
   event_log_write (data, step);
 }
 
-const struct agent_events event_log_events = {.ended = take_step};
+const struct agent_events event_log_events = {.ended = event_log_take_step};

@@ -95,7 +95,7 @@ from_description (const json_t *description)
 
 /* Up to MOST bytes of FD; more is an error. */
 static GString *
-read_file (int fd, gsize most, GError **error)
+external_read_file (int fd, gsize most, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   g_autofree char *part = g_malloc (PART_BYTES);
@@ -118,21 +118,21 @@ read_file (int fd, gsize most, GError **error)
 }
 
 static json_t *
-read_description (const char *file, GError **error)
+external_read_description (const char *file, GError **error)
 {
   autoclose int fd = open (file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) {
     error_from_errno (error, errno, "it cannot be opened");
     return NULL;
   }
-  g_autoptr (GString) text = read_file (fd, EXTERNAL_FILE_BYTES, error);
+  g_autoptr (GString) text = external_read_file (fd, EXTERNAL_FILE_BYTES, error);
   return text ? json_parse_object (text->str, text->len, "its text", error) : NULL;
 }
 
 struct external *
 external_load (const char *file, GError **error)
 {
-  g_autoptr (json_t) description = read_description (file, error);
+  g_autoptr (json_t) description = external_read_description (file, error);
   g_autoptr (json_t) checked = description ? check_description (description, error) : NULL;
   if (checked)
     return from_description (checked);
@@ -194,7 +194,7 @@ spawn (const struct external *external, int in, int out, int errors, pid_t *ret_
 }
 
 static gboolean
-make_pipe (int *ret_read, int *ret_write, GError **error)
+external_make_pipe (int *ret_read, int *ret_write, GError **error)
 {
   int ends[2];
   if (pipe2 (ends, O_CLOEXEC) < 0)
@@ -205,11 +205,12 @@ make_pipe (int *ret_read, int *ret_write, GError **error)
 }
 
 static gboolean
-start (const struct external *external, struct program *program, GError **error)
+external_start (const struct external *external, struct program *program, GError **error)
 {
   autoclose int in = -1, out = -1, errors = -1;
-  if (!make_pipe (&in, &program->in_fd, error) || !make_pipe (&program->out_fd, &out, error) ||
-      !make_pipe (&program->error_fd, &errors, error))
+  if (!external_make_pipe (&in, &program->in_fd, error) ||
+      !external_make_pipe (&program->out_fd, &out, error) ||
+      !external_make_pipe (&program->error_fd, &errors, error))
     return FALSE;
   (void)fcntl (program->in_fd, F_SETFL, O_NONBLOCK);
   (void)fcntl (program->out_fd, F_SETFL, O_NONBLOCK);
@@ -238,7 +239,7 @@ feed (struct program *program)
 
 /* Reads what there is; FALSE at its end. What is beyond MOST bytes, and one more, is forgotten. */
 static gboolean
-drain (int *fd, GString *text, gsize most)
+external_drain (int *fd, GString *text, gsize most)
 {
   g_autofree char *part = g_malloc (PART_BYTES);
   ssize_t got = *fd >= 0 ? read (*fd, part, PART_BYTES) : 0;
@@ -288,15 +289,15 @@ exchange_once (struct program *program, int cancel_fd, int left_ms, gboolean *re
   if (ready[IN].revents)
     feed (program);
   if (ready[ERRORS].revents)
-    (void)drain (&program->error_fd, program->errors, EXTERNAL_ERROR_BYTES);
+    (void)external_drain (&program->error_fd, program->errors, EXTERNAL_ERROR_BYTES);
   if (ready[OUT].revents)
-    (void)drain (&program->out_fd, program->out, EXTERNAL_REPLY_BYTES);
+    (void)external_drain (&program->out_fd, program->out, EXTERNAL_REPLY_BYTES);
   *ret_ended = ready[PROCESS].revents != 0;
   return check_size (program, error);
 }
 
 static gboolean
-exchange (const struct external *external, struct program *program, int cancel_fd, GError **error)
+external_exchange (const struct external *external, struct program *program, int cancel_fd, GError **error)
 {
   gint64 deadline_us = g_get_monotonic_time () + (gint64)external->timeout_ms * 1000;
   gboolean ended = FALSE;
@@ -311,10 +312,10 @@ exchange (const struct external *external, struct program *program, int cancel_f
       return FALSE;
   }
   (void)kill (-program->pid, SIGKILL);
-  while (drain (&program->error_fd, program->errors, EXTERNAL_ERROR_BYTES))
+  while (external_drain (&program->error_fd, program->errors, EXTERNAL_ERROR_BYTES))
     ;
   while (program->out->len <= EXTERNAL_REPLY_BYTES &&
-         drain (&program->out_fd, program->out, EXTERNAL_REPLY_BYTES))
+         external_drain (&program->out_fd, program->out, EXTERNAL_REPLY_BYTES))
     ;
   return check_size (program, error);
 }
@@ -322,7 +323,7 @@ exchange (const struct external *external, struct program *program, int cancel_f
 /* ---- how it ended ---- */
 
 static gboolean
-take_end (struct program *program, GError **error)
+external_take_end (struct program *program, GError **error)
 {
   int status = 0;
   pid_t pid = program->pid;
@@ -339,7 +340,7 @@ take_end (struct program *program, GError **error)
 }
 
 static json_t *
-reply_of (const GString *out)
+external_reply_of (const GString *out)
 {
   json_t *value = json_loadb (out->str, out->len, JSON_REJECT_DUPLICATES, NULL);
   if (json_is_object (value))
@@ -358,10 +359,11 @@ external_call (const struct external *external, const json_t *arguments, int can
   program.in_length = strlen (program.in);
   program.out = g_string_new (NULL);
   program.errors = g_string_new (NULL);
-  gboolean ok = start (external, &program, error) && exchange (external, &program, cancel_fd, error) &&
-                take_end (&program, error);
+  gboolean ok = external_start (external, &program, error) &&
+                external_exchange (external, &program, cancel_fd, error) &&
+                external_take_end (&program, error);
   if (ok)
-    *ret_reply = reply_of (program.out);
+    *ret_reply = external_reply_of (program.out);
   program_clear (&program);
   return ok;
 }

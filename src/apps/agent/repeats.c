@@ -12,7 +12,7 @@ repeats_clear (struct repeats *repeats)
 
 /* The order of arguments means nothing. */
 static char *
-digest (const char *name, const json_t *arguments)
+repeats_digest (const char *name, const json_t *arguments)
 {
   char *text = arguments ? json_dumps (arguments, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY) : NULL;
   char *whole = g_strdup_printf ("%s %s", name, text ? text : "");
@@ -23,7 +23,7 @@ digest (const char *name, const json_t *arguments)
 enum repeats_verdict
 repeats_see (struct repeats *repeats, const char *name, const json_t *arguments)
 {
-  g_autofree char *now = digest (name, arguments);
+  g_autofree char *now = repeats_digest (name, arguments);
   if (g_strcmp0 (now, repeats->last) != 0) {
     repeats_clear (repeats);
     repeats->last = g_steal_pointer (&now);

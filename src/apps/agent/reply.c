@@ -40,7 +40,7 @@ take_display (json_t *found, json_t *display)
 
 /* [{MIME: base64}], which VALUE has no more. The caller's. */
 static json_t *
-take_pictures (json_t *value)
+reply_take_pictures (json_t *value)
 {
   json_t *found = json_array (), *item, *pictures = json_object_get (value, "pictures");
   gsize index;
@@ -56,7 +56,7 @@ take_pictures (json_t *value)
 
 /* Their names in the directory, or NULL where they are not saved. */
 static GPtrArray *
-save (const json_t *pictures, const struct reply_place *place, char **ret_warning)
+reply_save (const json_t *pictures, const struct reply_place *place, char **ret_warning)
 {
   g_autoptr (GError) problem = NULL;
   if (place->out_fd < 0 || json_array_size (pictures) == 0)
@@ -97,7 +97,7 @@ static void
 tell_pictures (struct reply *reply, const json_t *pictures, const struct reply_place *place, GString *text,
                char **ret_warning)
 {
-  g_autoptr (GPtrArray) saved = save (pictures, place, ret_warning);
+  g_autoptr (GPtrArray) saved = reply_save (pictures, place, ret_warning);
   gsize index;
   json_t *item;
   json_array_foreach ((json_t *)(guintptr)pictures, index, item)
@@ -115,7 +115,7 @@ tell_pictures (struct reply *reply, const json_t *pictures, const struct reply_p
 /* ---- words ---- */
 
 static void
-cut (GString *text, const char *result_id, gboolean reads_on)
+reply_cut (GString *text, const char *result_id, gboolean reads_on)
 {
   glong length = g_utf8_strlen (text->str, (gssize)text->len);
   if (length <= REPLY_CHARACTERS)
@@ -137,10 +137,10 @@ reply_make (json_t *value, const struct reply_place *place, struct reply *ret_re
 {
   *ret_reply = (struct reply){.images = json_array (), .pictures = json_array ()};
   *ret_warning = NULL;
-  g_autoptr (json_t) pictures = take_pictures (value);
+  g_autoptr (json_t) pictures = reply_take_pictures (value);
   g_autofree char *words = mcp_reply_text (value);
   g_autoptr (GString) text = g_string_new (words);
-  cut (text, json_member_text (value, "result_id"), place->reads_on);
+  reply_cut (text, json_member_text (value, "result_id"), place->reads_on);
   tell_pictures (ret_reply, pictures, place, text, ret_warning);
   ret_reply->text = g_strdup (text->str);
 }

@@ -41,10 +41,10 @@ steps_tools (const json_t *tools)
 
 /* ---- what a model made of it ---- */
 
-static gboolean refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static gboolean steps_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 static gboolean
-refuse (GError **error, const char *format, ...)
+steps_refuse (GError **error, const char *format, ...)
 {
   va_list arguments;
   va_start (arguments, format);
@@ -55,16 +55,17 @@ refuse (GError **error, const char *format, ...)
 }
 
 static gboolean
-check_arguments (const json_t *call, GError **error)
+steps_check_arguments (const json_t *call, GError **error)
 {
   if (json_is_object (json_object_get (call, "arguments")))
     return TRUE;
   g_autofree char *raw = text_one_line (json_member_text (call, "raw"), SHOWN_BYTES);
-  return refuse (error, "the arguments of the call are not one JSON object: %s", raw);
+  return steps_refuse (error, "the arguments of the call are not one JSON object: %s", raw);
 }
 
 static gboolean
-check_members (const json_t *object, const char *what, const char *first, const char *second, GError **error)
+steps_check_members (const json_t *object, const char *what, const char *first, const char *second,
+                     GError **error)
 {
   const char *name;
   json_t *value;
@@ -72,7 +73,8 @@ check_members (const json_t *object, const char *what, const char *first, const 
   {
     if (strcmp (name, first) != 0 && strcmp (name, second) != 0) {
       g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
-      return refuse (error, "%s has %s and %s and nothing else, and no \"%s\"", what, first, second, shown);
+      return steps_refuse (error, "%s has %s and %s and nothing else, and no \"%s\"", what, first, second,
+                           shown);
     }
   }
   return TRUE;
@@ -86,26 +88,26 @@ read_typed (struct step *step, GError **error)
   const char *called = json_member_text (step->call, "name");
   if (strcmp (called, STEPS_TOOL) != 0) {
     g_autofree char *shown = text_one_line (called, SHOWN_BYTES);
-    return refuse (error, "there is no tool \"%s\" to call: call " STEPS_TOOL ", and name the function in it",
-                   shown);
+    return steps_refuse (
+        error, "there is no tool \"%s\" to call: call " STEPS_TOOL ", and name the function in it", shown);
   }
   step->state = json_string_value (json_object_get (arguments, "current_state"));
   step->name = json_string_value (json_object_get (function, "name"));
   step->arguments = json_object_get (function, "arguments");
   if (!json_is_object (step->arguments))
     step->arguments = NULL;
-  if (!check_arguments (step->call, error) ||
-      !check_members (arguments, "a step", "current_state", "function", error))
+  if (!steps_check_arguments (step->call, error) ||
+      !steps_check_members (arguments, "a step", "current_state", "function", error))
     return FALSE;
   if (!step->state)
-    return refuse (error, "current_state has to be a text");
+    return steps_refuse (error, "current_state has to be a text");
   if (!json_is_object (function))
-    return refuse (error, "function has to be one object with name and arguments");
+    return steps_refuse (error, "function has to be one object with name and arguments");
   if (!step->name)
-    return refuse (error, "function.name has to be the name of one function");
+    return steps_refuse (error, "function.name has to be the name of one function");
   if (!step->arguments)
-    return refuse (error, "function.arguments has to be an object");
-  return check_members (function, "function", "name", "arguments", error);
+    return steps_refuse (error, "function.arguments has to be an object");
+  return steps_check_members (function, "function", "name", "arguments", error);
 }
 
 gboolean
@@ -115,8 +117,8 @@ steps_read (const json_t *call, gboolean typed, struct step *ret_step, GError **
   if (typed)
     return read_typed (ret_step, error);
   ret_step->name = json_string_value (json_object_get (call, "name"));
-  if (!check_arguments (call, error))
+  if (!steps_check_arguments (call, error))
     return FALSE;
   ret_step->arguments = json_object_get (call, "arguments");
-  return ret_step->name || refuse (error, "the call names no tool");
+  return ret_step->name || steps_refuse (error, "the call names no tool");
 }

@@ -41,7 +41,7 @@ describe_completion (void)
 }
 
 static void
-report (const json_t *arguments, struct called *called)
+toolbox_report (const json_t *arguments, struct called *called)
 {
   gboolean fits = json_is_boolean (json_object_get (arguments, "completed")) &&
                   json_is_string (json_object_get (arguments, "answer"));
@@ -54,7 +54,7 @@ report (const json_t *arguments, struct called *called)
 /* ---- what there is ---- */
 
 static gboolean
-check_names (const struct toolbox *toolbox, GError **error)
+toolbox_check_names (const struct toolbox *toolbox, GError **error)
 {
   const struct toolset *toolset = toolbox->settings.toolset;
   const GPtrArray *external = toolbox->settings.external;
@@ -83,7 +83,7 @@ toolbox_new (const struct toolbox_settings *settings, GError **error)
   toolbox->faults = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   toolbox->caller = (struct role_caller){role_default (settings->config), settings->read_only};
   if ((settings->role && !role_parse (settings->role, &toolbox->caller.role, error)) ||
-      !check_names (toolbox, error))
+      !toolbox_check_names (toolbox, error))
     g_clear_pointer (&toolbox, toolbox_free);
   else
     toolbox_refresh (toolbox);
@@ -143,7 +143,7 @@ find_external (const struct toolbox *toolbox, const char *name)
 }
 
 static json_t *
-describe (const char *name, const char *description, const json_t *parameters)
+toolbox_describe (const char *name, const char *description, const json_t *parameters)
 {
   return json_pack ("{s:s, s:s, s:o}", "name", name, "description", description, "parameters",
                     plain_schema (parameters));
@@ -168,11 +168,11 @@ toolbox_list (const struct toolbox *toolbox)
     if (!g_hash_table_contains (toolbox->on, tool->name))
       continue;
     g_autofree char *description = describe_installed (toolbox, tool);
-    json_array_append_new (list, describe (tool->name, description, parameters));
+    json_array_append_new (list, toolbox_describe (tool->name, description, parameters));
   }
   for (guint i = 0; external && i < external->len; i++) {
     const struct external *tool = g_ptr_array_index (external, i);
-    json_array_append_new (list, describe (tool->name, tool->description, tool->parameters));
+    json_array_append_new (list, toolbox_describe (tool->name, tool->description, tool->parameters));
   }
   if (toolbox->settings.reports)
     json_array_append_new (list, describe_completion ());
@@ -220,7 +220,7 @@ called_refuse (struct called *ret_called, const char *text)
 }
 
 static void
-take_value (struct toolbox *toolbox, json_t *value, gboolean is_error, struct called *called)
+toolbox_take_value (struct toolbox *toolbox, json_t *value, gboolean is_error, struct called *called)
 {
   reply_make (value, &toolbox->settings.place, &called->reply, &called->note);
   called->is_error = is_error;
@@ -243,7 +243,7 @@ count_fault (struct toolbox *toolbox, const char *name, gboolean is_fault, struc
 /* ---- tools of the toolset ---- */
 
 static json_t *
-make_question (const struct toolbox *toolbox, const struct tool *tool, json_t *arguments)
+toolbox_make_question (const struct toolbox *toolbox, const struct tool *tool, json_t *arguments)
 {
   const struct toolbox_settings *settings = &toolbox->settings;
   const struct tool_caller caller = {
@@ -259,7 +259,7 @@ make_question (const struct toolbox *toolbox, const struct tool *tool, json_t *a
 }
 
 static json_t *
-ask (const struct toolbox *toolbox, const json_t *question, GError **error)
+toolbox_ask (const struct toolbox *toolbox, const json_t *question, GError **error)
 {
   return call_backend_call (toolbox->settings.backend, question, toolbox->settings.context->fd, error);
 }
@@ -270,9 +270,9 @@ toolbox_end_conversation (struct toolbox *toolbox)
   const struct toolset *toolset = toolbox->settings.toolset;
   const char *ending = toolset ? toolset->ending : NULL;
   const struct tool *tool = ending ? g_hash_table_lookup (toolbox->on, ending) : NULL;
-  g_autoptr (json_t) question = tool ? make_question (toolbox, tool, json_object ()) : NULL;
+  g_autoptr (json_t) question = tool ? toolbox_make_question (toolbox, tool, json_object ()) : NULL;
   if (question)
-    json_decref (ask (toolbox, question, NULL));
+    json_decref (toolbox_ask (toolbox, question, NULL));
 }
 
 /* Once more, where somebody decided. *RET_NOBODY: nobody did. */
@@ -280,7 +280,7 @@ static json_t *
 ask_approved (struct toolbox *toolbox, json_t *question, gboolean *ret_nobody, GError **error)
 {
   const struct toolbox_settings *settings = &toolbox->settings;
-  g_autoptr (json_t) answer = ask (toolbox, question, error);
+  g_autoptr (json_t) answer = toolbox_ask (toolbox, question, error);
   const char *id = json_string_value (json_object_get (json_object_get (answer, "reply"), "approval_id"));
   if (!id)
     return g_steal_pointer (&answer);
@@ -290,16 +290,17 @@ ask_approved (struct toolbox *toolbox, json_t *question, gboolean *ret_nobody, G
   if (*ret_nobody)
     return g_steal_pointer (&answer);
   json_object_set_new (question, "approval", json_string (id));
-  return ask (toolbox, question, error);
+  return toolbox_ask (toolbox, question, error);
 }
 
 static void
-call_tool (struct toolbox *toolbox, const struct tool *tool, const json_t *arguments, struct called *called)
+toolbox_call_tool (struct toolbox *toolbox, const struct tool *tool, const json_t *arguments,
+                   struct called *called)
 {
   g_autoptr (GError) problem = NULL;
   gboolean nobody = FALSE;
   json_t *checked = field_check (tool->parameters, tool->name, arguments, &problem);
-  g_autoptr (json_t) question = checked ? make_question (toolbox, tool, checked) : NULL;
+  g_autoptr (json_t) question = checked ? toolbox_make_question (toolbox, tool, checked) : NULL;
   if (!question) {
     called_refuse (called, problem ? problem->message : "an argument is not UTF-8");
     return;
@@ -308,8 +309,8 @@ call_tool (struct toolbox *toolbox, const struct tool *tool, const json_t *argum
   if (nobody)
     called_refuse (called, prompt_text (PROMPT_NO_APPROVAL));
   else if (answer)
-    take_value (toolbox, json_object_get (answer, "reply"),
-                json_integer_value (json_object_get (answer, "exit_code")) != 0, called);
+    toolbox_take_value (toolbox, json_object_get (answer, "reply"),
+                        json_integer_value (json_object_get (answer, "exit_code")) != 0, called);
   else
     called_refuse (called, problem ? problem->message : "there was no answer");
   gboolean cancelled = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED);
@@ -326,7 +327,7 @@ call_external (struct toolbox *toolbox, const struct external *tool, const json_
   g_autoptr (GError) problem = NULL;
   g_autoptr (json_t) value = NULL;
   if (external_call (tool, arguments, toolbox->settings.cancel_fd, &value, &problem))
-    take_value (toolbox, value, json_is_string (json_object_get (value, "error")), called);
+    toolbox_take_value (toolbox, value, json_is_string (json_object_get (value, "error")), called);
   else {
     g_autofree char *text = g_strdup_printf ("%s: %s", tool->name, problem->message);
     called_refuse (called, text);
@@ -356,11 +357,11 @@ toolbox_call (struct toolbox *toolbox, const char *name, const json_t *arguments
   const struct external *external = find_external (toolbox, name);
   *ret_called = (struct called){0};
   if (tool)
-    call_tool (toolbox, tool, arguments, ret_called);
+    toolbox_call_tool (toolbox, tool, arguments, ret_called);
   else if (external)
     call_external (toolbox, external, arguments, ret_called);
   else if (toolbox->settings.reports && strcmp (name, TOOLBOX_COMPLETION) == 0)
-    report (arguments, ret_called);
+    toolbox_report (arguments, ret_called);
   else
     call_nothing (toolbox, name, ret_called);
 }

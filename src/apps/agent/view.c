@@ -31,7 +31,7 @@ stop_waiting (struct agent_view *view)
 }
 
 static void
-wait_for (struct agent_view *view, const char *what)
+view_wait_for (struct agent_view *view, const char *what)
 {
   stop_waiting (view);
   if (!cli_is_screen (stderr))
@@ -47,7 +47,7 @@ asking (gpointer data, guint64 step)
 {
   struct agent_view *view = data;
   g_autofree char *what = g_strdup_printf ("step %" G_GUINT64_FORMAT ": asking %s ...", step, view->model);
-  wait_for (view, what);
+  view_wait_for (view, what);
   view->streamed = FALSE;
 }
 
@@ -124,7 +124,7 @@ began (gpointer data, const json_t *step)
     return;
   json_object_foreach (json_object_get (function, "arguments"), key, value) show_argument (key, value);
   g_autofree char *what = g_strdup_printf ("running %s ...", shown);
-  wait_for (view, what);
+  view_wait_for (view, what);
 }
 
 /* The first lines of RESULT. */
@@ -162,7 +162,7 @@ show_pictures (const json_t *step)
 }
 
 static void
-ended (gpointer data, const json_t *step)
+view_ended (gpointer data, const json_t *step)
 {
   gboolean is_error = json_is_true (json_object_get (step, "is_error"));
   stop_waiting (data);
@@ -176,14 +176,14 @@ ended (gpointer data, const json_t *step)
 }
 
 static void
-note (gpointer data, const char *words)
+view_note (gpointer data, const char *words)
 {
   stop_waiting (data);
   g_autofree char *shown = text_one_line (words, STATE_BYTES);
   fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_YELLOW), shown, cli_colour (stderr, CLI_PLAIN));
 }
 
-const struct agent_events agent_view_events = {asking, text, answered, began, ended, note};
+const struct agent_events agent_view_events = {asking, text, answered, began, view_ended, view_note};
 
 void
 agent_view_end (struct agent_view *view, const struct agent_turn *turn)

@@ -133,7 +133,7 @@ open_event_logs (struct agent_work *work, GError **error)
 }
 
 static enum approval_end
-approve (gpointer data, const char *id, GError **error)
+work_approve (gpointer data, const char *id, GError **error)
 {
   struct agent_work *work = data;
   gint64 left_ms = MAX (agent_deadline_us (work->agent) - g_get_monotonic_time (), 0) / 1000;
@@ -173,7 +173,7 @@ make_agent (struct agent_work *work, gboolean reports, GError **error)
               .reports = reports,
               .context = &work->context,
               .place = {.out_fd = work->out_fd, .out = work->out},
-              .approve = approve,
+              .approve = work_approve,
               .approve_data = work,
           },
   };

@@ -33,7 +33,7 @@ struct options {
 };
 
 static void
-options_clear (struct options *options)
+cli_ask_options_clear (struct options *options)
 {
   char *const texts[] = {options->expect,    options->code,      options->model,    options->tests,
                          options->out,       options->again,     options->record,   options->cpu,
@@ -46,7 +46,7 @@ options_clear (struct options *options)
 }
 
 static gboolean
-invalid (GError **error, const char *text)
+cli_ask_invalid (GError **error, const char *text)
 {
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, text);
   return FALSE;
@@ -69,7 +69,7 @@ check_again (const struct options *options, GError **error)
       {"--table", options->table != NULL},
   };
   if (options->question)
-    return invalid (
+    return cli_ask_invalid (
         error, "--again asks what it asked before, of the same files: leave FILE and QUESTION out (--file "
                "NAME=PATH says where one is now)");
   for (gsize i = 0; i < G_N_ELEMENTS (settled); i++)
@@ -86,23 +86,23 @@ check_new (const struct options *options, GError **error)
 {
   static const char *const kinds[] = {"none", "given", "proposed", NULL};
   if (!options->tables || !options->tables[0])
-    return invalid (error, "a FILE and a \"QUESTION\" are needed");
+    return cli_ask_invalid (error, "a FILE and a \"QUESTION\" are needed");
   if (!g_utf8_validate (options->question, -1, NULL) || options->question[0] == '\0' ||
       strlen (options->question) > QUESTION_BYTES)
-    return invalid (error, "the question must be UTF-8 text of 1 to 10000 bytes");
+    return cli_ask_invalid (error, "the question must be UTF-8 text of 1 to 10000 bytes");
   if (options->code && (options->model || options->record))
-    return invalid (error, "--code takes the model's place: leave out --model and --record");
+    return cli_ask_invalid (error, "--code takes the model's place: leave out --model and --record");
   if (options->tests && !g_strv_contains (kinds, options->tests))
-    return invalid (error, "--tests is none, given or proposed");
+    return cli_ask_invalid (error, "--tests is none, given or proposed");
   if (options->code && g_strcmp0 (options->tests, "proposed") == 0)
-    return invalid (error,
-                    "checks are proposed by a model, and with --code there is none: give them with --expect");
+    return cli_ask_invalid (
+        error, "checks are proposed by a model, and with --code there is none: give them with --expect");
   if (g_strcmp0 (options->tests, "given") == 0 && !options->expect)
-    return invalid (error, "--tests given needs --expect FILE");
+    return cli_ask_invalid (error, "--tests given needs --expect FILE");
   if (g_strcmp0 (options->tests, "none") == 0 && options->expect)
-    return invalid (error, "--tests none and --expect do not go together");
+    return cli_ask_invalid (error, "--tests none and --expect do not go together");
   if (g_strv_contains ((const char *const *)options->tables, "-") && g_strcmp0 (options->code, "-") == 0)
-    return invalid (error, "standard input can be the table or the code, not both");
+    return cli_ask_invalid (error, "standard input can be the table or the code, not both");
   return TRUE;
 }
 
@@ -135,7 +135,7 @@ add_cpu (struct options *options, GError **error)
 #define TEXT 0, G_OPTION_ARG_FILENAME
 
 static gboolean
-parse_options (int argc, char **argv, struct options *options, GError **error)
+cli_ask_parse_options (int argc, char **argv, struct options *options, GError **error)
 {
   const GOptionEntry entries[] = {
       {"file", 'f', 0, G_OPTION_ARG_FILENAME_ARRAY, &options->files,
@@ -200,7 +200,7 @@ parse_options (int argc, char **argv, struct options *options, GError **error)
 
 /* How the tables are read, as far as it is said; NULL with ERROR. */
 static json_t *
-read_options (const struct options *options, GError **error)
+cli_ask_read_options (const struct options *options, GError **error)
 {
   const struct {
     const char *name, *text;
@@ -224,7 +224,7 @@ read_options (const struct options *options, GError **error)
 
 /* Splits NAME=PATH. *RET_NAME is the caller's. */
 static gboolean
-split (const char *text, char **ret_name, const char **ret_path, GError **error)
+cli_ask_split (const char *text, char **ret_name, const char **ret_path, GError **error)
 {
   const char *equals = strchr (text, '=');
   if (!equals || equals == text || equals[1] == '\0') {
@@ -239,7 +239,7 @@ split (const char *text, char **ret_name, const char **ret_path, GError **error)
 static gboolean
 add_tables (const struct options *options, struct analysis *analysis, struct ask_files *files, GError **error)
 {
-  g_autoptr (json_t) how = read_options (options, error);
+  g_autoptr (json_t) how = cli_ask_read_options (options, error);
   if (!how)
     return FALSE;
   for (char **path = options->tables; *path; path++)
@@ -248,7 +248,8 @@ add_tables (const struct options *options, struct analysis *analysis, struct ask
   for (char **text = options->files; text && *text; text++) {
     g_autofree char *name = NULL;
     const char *path;
-    if (!split (*text, &name, &path, error) || !ask_files_add (files, analysis, name, path, how, error))
+    if (!cli_ask_split (*text, &name, &path, error) ||
+        !ask_files_add (files, analysis, name, path, how, error))
       return FALSE;
   }
   return TRUE;
@@ -329,7 +330,7 @@ fill_again (const struct options *options, const struct ask_kept *kept, struct a
 
 /* Limits and environment are as they were, unless they are said. */
 static void
-restore (struct options *options, const struct ask_kept *kept)
+cli_ask_restore (struct options *options, const struct ask_kept *kept)
 {
   g_autoptr (GPtrArray) limits = g_ptr_array_new ();
   const char *name;
@@ -349,7 +350,7 @@ restore (struct options *options, const struct ask_kept *kept)
 
 /* {"directory", "changed": [names of tables], "same_answer"}: what came of repeating KEPT. The caller's. */
 static json_t *
-compare (const struct options *options, const struct ask_kept *kept, const struct analysis *analysis)
+cli_ask_compare (const struct options *options, const struct ask_kept *kept, const struct analysis *analysis)
 {
   json_t *changed = json_array ();
   gsize index;
@@ -407,7 +408,7 @@ limits_asked (const struct run_options *run, GError **error)
 }
 
 static gboolean
-fill (struct asking *asking, GError **error)
+cli_ask_fill (struct asking *asking, GError **error)
 {
   struct options *options = &asking->options;
   struct analysis *analysis = asking->kept.analysis;
@@ -415,7 +416,7 @@ fill (struct asking *asking, GError **error)
     if (!ask_kept_load (options->again, &asking->previous, error) ||
         !fill_again (options, &asking->previous, analysis, &asking->files, error))
       return FALSE;
-    restore (options, &asking->previous);
+    cli_ask_restore (options, &asking->previous);
   } else if (!fill_new (options, analysis, &asking->files, error))
     return FALSE;
   asking->kept.environment = g_strdup (options->run.environment);
@@ -486,7 +487,7 @@ solve (struct asking *asking, GError **error)
 
 /* What a model said of the same result holds still. */
 static void
-take_words (struct asking *asking)
+cli_ask_take_words (struct asking *asking)
 {
   struct analysis *analysis = asking->kept.analysis;
   const struct analysis *previous = asking->previous.analysis;
@@ -499,36 +500,37 @@ take_words (struct asking *asking)
 
 /* What --out and --again do beside it. */
 static gboolean
-keep (struct asking *asking, GError **error)
+cli_ask_keep (struct asking *asking, GError **error)
 {
   const struct options *options = &asking->options;
   struct analysis *analysis = asking->kept.analysis;
   if ((options->out || options->again) && !ask_files_digest (&asking->files, analysis, error))
     return FALSE;
   if (options->again) {
-    asking->compared = compare (options, &asking->previous, analysis);
-    take_words (asking);
+    asking->compared = cli_ask_compare (options, &asking->previous, analysis);
+    cli_ask_take_words (asking);
   }
   return !options->out || ask_keep (options->out, asking->folder, &asking->kept, error);
 }
 
 static gboolean
-make_folder (struct asking *asking, GError **error)
+cli_ask_make_folder (struct asking *asking, GError **error)
 {
   const char *out = asking->options.out;
   return !out || (asking->folder = ask_make_beside (out, error)) != NULL;
 }
 
 static gboolean
-ask (struct asking *asking, GError **error)
+cli_ask_ask (struct asking *asking, GError **error)
 {
-  return fill (asking, error) && make_folder (asking, error) && solve (asking, error) && keep (asking, error);
+  return cli_ask_fill (asking, error) && cli_ask_make_folder (asking, error) && solve (asking, error) &&
+         cli_ask_keep (asking, error);
 }
 
 /* ---- telling ---- */
 
 static AdderOutcome
-outcome_of (const GError *problem)
+cli_ask_outcome_of (const GError *problem)
 {
   if (g_error_matches (problem, MODEL_ERROR, MODEL_ERROR_CANCELLED))
     return ADDER_OUTCOME_CANCELLED;
@@ -537,9 +539,9 @@ outcome_of (const GError *problem)
 
 /* There is no answer, for a reason outside of the code. */
 static int
-fail (struct asking *asking, const GError *problem, gboolean usage)
+cli_ask_fail (struct asking *asking, const GError *problem, gboolean usage)
 {
-  AdderOutcome outcome = outcome_of (problem);
+  AdderOutcome outcome = cli_ask_outcome_of (problem);
   struct analysis *analysis = asking->kept.analysis;
   g_free (analysis->outcome);
   json_decref (analysis->error);
@@ -552,7 +554,7 @@ fail (struct asking *asking, const GError *problem, gboolean usage)
 }
 
 static void
-print_json (const struct asking *asking)
+cli_ask_print_json (const struct asking *asking)
 {
   g_autoptr (json_t) object = analysis_to_json (asking->kept.analysis);
   json_object_set_new (object, "out", json_text_or_null (asking->options.out));
@@ -578,7 +580,7 @@ picture_names (const struct analysis *analysis)
 }
 
 static int
-tell (const struct asking *asking)
+cli_ask_tell (const struct asking *asking)
 {
   const struct analysis *analysis = asking->kept.analysis;
   if (!asking->options.run.json) {
@@ -594,7 +596,7 @@ tell (const struct asking *asking)
 }
 
 static gboolean
-wants_json (int argc, char **argv)
+cli_ask_wants_json (int argc, char **argv)
 {
   for (int i = 1; i < argc; i++)
     if (strcmp (argv[i], "--json") == 0)
@@ -607,20 +609,20 @@ cli_ask (int argc, char **argv)
 {
   struct asking asking = {.kept.analysis = analysis_new (NULL)};
   g_autoptr (GError) problem = NULL;
-  gboolean json = wants_json (argc, argv);
+  gboolean json = cli_ask_wants_json (argc, argv);
   int code;
   ask_files_init (&asking.files);
   asking.signals = signal_handler_start ();
-  gboolean parsed = parse_options (argc, argv, &asking.options, &problem);
+  gboolean parsed = cli_ask_parse_options (argc, argv, &asking.options, &problem);
   asking.options.run.json |= json;
   asking.files.no_daemon = asking.options.run.no_daemon;
   asking.view = (struct ask_view){asking.options.run.json, asking.options.explain, asking.options.code};
-  if (!parsed || !ask (&asking, &problem))
-    code = fail (&asking, problem, !parsed);
+  if (!parsed || !cli_ask_ask (&asking, &problem))
+    code = cli_ask_fail (&asking, problem, !parsed);
   else
-    code = tell (&asking);
+    code = cli_ask_tell (&asking);
   if (asking.options.run.json)
-    print_json (&asking);
+    cli_ask_print_json (&asking);
   if (asking.folder)
     ask_remove_directory (asking.folder);
   g_free (asking.folder);
@@ -628,6 +630,6 @@ cli_ask (int argc, char **argv)
   ask_kept_clear (&asking.previous);
   json_decref (asking.compared);
   ask_files_clear (&asking.files);
-  options_clear (&asking.options);
+  cli_ask_options_clear (&asking.options);
   return code;
 }

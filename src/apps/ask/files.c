@@ -189,7 +189,7 @@ ask_files_add (struct ask_files *files, struct analysis *analysis, const char *n
 /* ---- digests ---- */
 
 static char *
-digest (const struct ask_file *file, GError **error)
+files_digest (const struct ask_file *file, GError **error)
 {
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
   g_autofree guint8 *block = g_malloc (BLOCK_BYTES);
@@ -211,7 +211,7 @@ gboolean
 ask_files_digest (struct ask_files *files, struct analysis *analysis, GError **error)
 {
   for (guint i = 0; i < files->files->len; i++) {
-    g_autofree char *sum = digest (&g_array_index (files->files, struct ask_file, i), error);
+    g_autofree char *sum = files_digest (&g_array_index (files->files, struct ask_file, i), error);
     if (!sum)
       return FALSE;
     json_object_set_new (json_array_get (analysis->csv, i), "sha256", json_string (sum));
@@ -223,7 +223,7 @@ ask_files_digest (struct ask_files *files, struct analysis *analysis, GError **e
 
 /* All of FD, which is called SHOWN. */
 static char *
-read_text (int fd, gsize most, const char *what, const char *shown, GError **error)
+files_read_text (int fd, gsize most, const char *what, const char *shown, GError **error)
 {
   g_autofree char *text = g_malloc (most + 2);
   gsize length = 0, got = 1;
@@ -248,7 +248,7 @@ ask_read_text (const char *path, gsize most, const char *what, GError **error)
   autoclose int fd =
       is_input ? fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd >= 0)
-    return read_text (fd, most, what, is_input ? "standard input" : path, error);
+    return files_read_text (fd, most, what, is_input ? "standard input" : path, error);
   error_from_errno (error, errno, "cannot open %s", path);
   return NULL;
 }
@@ -263,7 +263,7 @@ ask_read_file (const char *path, gsize most, const char *what, GError **error)
     return NULL;
   }
   if (S_ISREG (st.st_mode))
-    return read_text (fd, most, what, path, error);
+    return files_read_text (fd, most, what, path, error);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is no regular file", path);
   return NULL;
 }

@@ -15,7 +15,7 @@
 
 /* Each run takes descriptors over, and finds them at the beginning: they all have one position. */
 static gboolean
-add_file (struct submission *request, const char *name, int fd, GError **error)
+host_add_file (struct submission *request, const char *name, int fd, GError **error)
 {
   autoclose int copy = fcntl (fd, F_DUPFD_CLOEXEC, 0);
   if (copy < 0 || lseek (copy, 0, SEEK_SET) < 0)
@@ -24,14 +24,14 @@ add_file (struct submission *request, const char *name, int fd, GError **error)
 }
 
 static gboolean
-add_files (struct submission *request, const struct ask_host *host, const struct analysis_run *run,
-           GError **error)
+host_add_files (struct submission *request, const struct ask_host *host, const struct analysis_run *run,
+                GError **error)
 {
   const json_t *tables = json_object_get (run->spec, "tables");
   for (guint i = 0; i < json_array_size (tables); i++) {
     const struct ask_file *file = &g_array_index (host->files->files, struct ask_file, i);
     const char *name = json_member_text (json_array_get (tables, i), "file");
-    if (!add_file (request, name, run->kind == ANALYSIS_KIND_SCAN ? file->head_fd : file->fd, error))
+    if (!host_add_file (request, name, run->kind == ANALYSIS_KIND_SCAN ? file->head_fd : file->fd, error))
       return FALSE;
   }
   return TRUE;
@@ -58,7 +58,7 @@ add_folder (struct submission *request, const struct ask_host *host, GError **er
 
 /* A large table takes longer, unless it is said how long it may. */
 static void
-add_time (struct submission *request, const struct ask_host *host)
+host_add_time (struct submission *request, const struct ask_host *host)
 {
   guint64 bytes = 0, cpu_ms, wall_ms;
   json_t *limits = json_object_get (request->body, "limits");
@@ -75,7 +75,8 @@ add_time (struct submission *request, const struct ask_host *host)
 }
 
 static gboolean
-fill (struct submission *request, const struct ask_host *host, const struct analysis_run *run, GError **error)
+host_fill (struct submission *request, const struct ask_host *host, const struct analysis_run *run,
+           GError **error)
 {
   if (!run_options_fill (request, host->options, error))
     return FALSE;
@@ -87,13 +88,13 @@ fill (struct submission *request, const struct ask_host *host, const struct anal
   else
     json_object_set (request->body, "analysis", (json_t *)(guintptr)run->spec);
   if (run->kind == ANALYSIS_KIND_RUN)
-    add_time (request, host);
-  return add_files (request, host, run, error) &&
+    host_add_time (request, host);
+  return host_add_files (request, host, run, error) &&
          (!host->folder || run->kind != ANALYSIS_KIND_RUN || add_folder (request, host, error));
 }
 
 static struct event_source *
-open_source (struct ask_host *host, const struct submission *request, GError **error)
+host_open_source (struct ask_host *host, const struct submission *request, GError **error)
 {
   if (!host->options->no_daemon)
     return event_source_open (TRUE, request, error);
@@ -111,7 +112,7 @@ say_note (struct ask_host *host, const struct event_source *source)
 }
 
 static json_t *
-follow (const struct ask_host *host, struct event_source *source, GError **error)
+host_follow (const struct ask_host *host, struct event_source *source, GError **error)
 {
   struct run_event event = {.kind = ADDER_EVENT_STARTED};
   while (event.kind != ADDER_EVENT_RESULT) {
@@ -125,7 +126,7 @@ follow (const struct ask_host *host, struct event_source *source, GError **error
 
 /* RESULT is the answer; that files of it are lost is something to be told with it. */
 static void
-save (const struct submission *request, struct event_source *source, json_t *result)
+host_save (const struct submission *request, struct event_source *source, json_t *result)
 {
   g_autoptr (GError) problem = NULL;
   if (submission_directory (request) < 0)
@@ -145,12 +146,12 @@ ask_host_run (gpointer data, const struct analysis_run *run, GError **error)
   struct event_source *source = NULL;
   json_t *result = NULL;
   submission_init (&request);
-  if (fill (&request, host, run, error) && (source = open_source (host, &request, error))) {
+  if (host_fill (&request, host, run, error) && (source = host_open_source (host, &request, error))) {
     say_note (host, source);
     signal_handler_set_source (host->signals, source);
-    result = follow (host, source, error);
+    result = host_follow (host, source, error);
     if (result)
-      save (&request, source, result);
+      host_save (&request, source, result);
     signal_handler_set_source (host->signals, NULL);
     source->free (source);
   }

@@ -23,7 +23,7 @@
 /* ---- files ---- */
 
 static gboolean
-write_file (int directory, const char *name, const void *data, gsize length, GError **error)
+keep_write_file (int directory, const char *name, const void *data, gsize length, GError **error)
 {
   autoclose int fd = openat (directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   int r = fd < 0 ? -errno : fd_write_all (fd, data, length);
@@ -33,15 +33,15 @@ write_file (int directory, const char *name, const void *data, gsize length, GEr
 }
 
 static gboolean
-write_text (int directory, const char *name, const char *text, GError **error)
+keep_write_text (int directory, const char *name, const char *text, GError **error)
 {
-  return write_file (directory, name, text, strlen (text), error);
+  return keep_write_file (directory, name, text, strlen (text), error);
 }
 
 /* ---- the table ---- */
 
 static void
-append_cell (GString *text, const json_t *value)
+keep_append_cell (GString *text, const json_t *value)
 {
   g_autofree char *cell =
       json_is_string (value) ? g_strdup (json_string_value (value)) : describe_scalar (value, 0);
@@ -55,7 +55,7 @@ append_cell (GString *text, const json_t *value)
 }
 
 static void
-append_line (GString *text, const json_t *cells, const char *member)
+keep_append_line (GString *text, const json_t *cells, const char *member)
 {
   gsize index;
   json_t *cell;
@@ -63,7 +63,7 @@ append_line (GString *text, const json_t *cells, const char *member)
   {
     if (index > 0)
       g_string_append_c (text, ',');
-    append_cell (text, member ? json_object_get (cell, member) : cell);
+    keep_append_cell (text, member ? json_object_get (cell, member) : cell);
   }
   g_string_append_c (text, '\n');
 }
@@ -78,14 +78,14 @@ table_csv (const json_t *result)
   GString *text = g_string_new (NULL);
   gsize index;
   json_t *row;
-  append_line (text, columns, "name");
-  json_array_foreach (rows, index, row) append_line (text, row, NULL);
+  keep_append_line (text, columns, "name");
+  json_array_foreach (rows, index, row) keep_append_line (text, row, NULL);
   return g_string_free (text, FALSE);
 }
 
 /* All of it, which the run left in FOLDER, or what is told of it. */
 static gboolean
-write_table (int directory, const char *folder, struct analysis *analysis, GError **error)
+keep_write_table (int directory, const char *folder, struct analysis *analysis, GError **error)
 {
   g_autofree char *told = table_csv (analysis->result);
   if (analysis->table_file) {
@@ -99,19 +99,19 @@ write_table (int directory, const char *folder, struct analysis *analysis, GErro
                    "bytes", json_object_get (there, "bytes"), "sha256", json_object_get (there, "sha256"));
     return TRUE;
   }
-  return !told || write_text (directory, TABLE_NAME, told, error);
+  return !told || keep_write_text (directory, TABLE_NAME, told, error);
 }
 
 /* ---- pictures ---- */
 
 static gboolean
-write_picture (int directory, json_t *picture, gsize number, char **ret_name, GError **error)
+keep_write_picture (int directory, json_t *picture, gsize number, char **ret_name, GError **error)
 {
   const char *ending = strcmp (json_member_text (picture, "mime"), "image/jpeg") == 0 ? "jpg" : "png";
   g_autofree char *name = g_strdup_printf ("picture-%" G_GSIZE_FORMAT ".%s", number, ending);
   gsize length;
   g_autofree guchar *bytes = g_base64_decode (json_member_text (picture, "data"), &length);
-  if (!write_file (directory, name, bytes, length, error))
+  if (!keep_write_file (directory, name, bytes, length, error))
     return FALSE;
   json_object_set_new (picture, "file", json_string (name));
   *ret_name = g_steal_pointer (&name);
@@ -128,7 +128,7 @@ write_pictures (int directory, const struct analysis *analysis, GPtrArray **ret_
   json_array_foreach (analysis->pictures, index, picture)
   {
     char *name = NULL;
-    if (!write_picture (directory, picture, index + 1, &name, error))
+    if (!keep_write_picture (directory, picture, index + 1, &name, error))
       return FALSE;
     g_ptr_array_add (names, name);
   }
@@ -166,7 +166,7 @@ write_state (int directory, const struct ask_kept *kept, GError **error)
   json_object_set_new (state, "pictures", without_data (analysis->pictures));
   json_object_update (object, state);
   char *dumped = json_dumps (object, JSON_INDENT (1));
-  gboolean ok = write_file (directory, STATE_NAME, dumped, strlen (dumped), error);
+  gboolean ok = keep_write_file (directory, STATE_NAME, dumped, strlen (dumped), error);
   free (dumped);
   return ok;
 }
@@ -189,16 +189,16 @@ ask_keep_check (const char *directory, GError **error)
 }
 
 static gboolean
-write_all (int directory, const char *folder, const struct ask_kept *kept, GError **error)
+keep_write_all (int directory, const char *folder, const struct ask_kept *kept, GError **error)
 {
   struct analysis *analysis = kept->analysis;
   g_autoptr (GPtrArray) names = NULL;
   if (!write_pictures (directory, analysis, &names, error) ||
-      !write_table (directory, folder, analysis, error))
+      !keep_write_table (directory, folder, analysis, error))
     return FALSE;
   g_autofree char *markdown = analysis_markdown (analysis, (const char *const *)names->pdata);
-  return write_text (directory, "answer.md", markdown, error) &&
-         (!analysis->code || write_text (directory, "code.py", analysis->code, error)) &&
+  return keep_write_text (directory, "answer.md", markdown, error) &&
+         (!analysis->code || keep_write_text (directory, "code.py", analysis->code, error)) &&
          write_state (directory, kept, error);
 }
 
@@ -227,7 +227,7 @@ ask_keep (const char *directory, const char *folder, const struct ask_kept *kept
   if (!made)
     return FALSE;
   autoclose int fd = open (made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  gboolean ok = fd >= 0 ? write_all (fd, folder, kept, error)
+  gboolean ok = fd >= 0 ? keep_write_all (fd, folder, kept, error)
                         : error_from_errno (error, errno, "cannot open the directory %s", made);
   if (ok && rename (made, directory) < 0)
     ok = error_from_errno (error, errno, "cannot put the answer at %s", directory);

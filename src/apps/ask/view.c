@@ -13,10 +13,10 @@
 #include "interfaces/cli/view/terminal_text.h"
 
 /* Of what is told here, nearly all comes from tables, code or a model: no terminal takes orders from it. */
-static void say (FILE *stream, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static void view_say (FILE *stream, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 static void
-say (FILE *stream, const char *format, ...)
+view_say (FILE *stream, const char *format, ...)
 {
   va_list arguments;
   va_start (arguments, format);
@@ -77,14 +77,14 @@ print_texts (const json_t *list)
 {
   gsize index;
   json_t *text;
-  json_array_foreach (list, index, text) say (stdout, "- %s\n", json_string_value (text));
+  json_array_foreach (list, index, text) view_say (stdout, "- %s\n", json_string_value (text));
 }
 
 static void
 explain_scan (const struct analysis *analysis)
 {
   g_autofree char *text = describe_tables (analysis, ANALYSIS_SAMPLE_ROWS);
-  say (stdout, "%s", text);
+  view_say (stdout, "%s", text);
 }
 
 static void
@@ -94,13 +94,13 @@ explain_plan (const struct analysis *analysis)
   gsize index;
   json_t *step;
   json_array_foreach (json_object_get (analysis->plan, "steps"), index, step)
-      say (stdout, "%zu. %s: %s\n", index + 1, json_member_text (step, "operation"),
-           json_member_text (step, "detail"));
+      view_say (stdout, "%zu. %s: %s\n", index + 1, json_member_text (step, "operation"),
+                json_member_text (step, "detail"));
   for (gsize i = 0; i < G_N_ELEMENTS (others); i++) {
     const json_t *value = json_object_get (analysis->plan, others[i]);
     g_autofree char *text = json_is_object (value) ? json_to_text (value) : NULL;
     if (text)
-      say (stdout, "%s: %s\n", others[i], text);
+      view_say (stdout, "%s: %s\n", others[i], text);
   }
 }
 
@@ -112,14 +112,14 @@ explain_expect (const struct analysis *analysis)
   json_array_foreach (analysis->expect, index, check)
   {
     g_autofree char *text = json_to_text (check);
-    say (stdout, "- %s\n", text);
+    view_say (stdout, "- %s\n", text);
   }
 }
 
 static void
 explain_code (const struct analysis *analysis)
 {
-  say (stdout, "%s%s", analysis->code, g_str_has_suffix (analysis->code, "\n") ? "" : "\n");
+  view_say (stdout, "%s%s", analysis->code, g_str_has_suffix (analysis->code, "\n") ? "" : "\n");
 }
 
 static void
@@ -135,12 +135,12 @@ explain_run (const struct analysis *analysis)
 {
   guint64 peak = (guint64)json_integer_value (json_object_get (analysis->usage, "peak_memory_bytes"));
   g_autofree char *memory = size_format (peak);
-  say (stdout, "%s, %.0f ms, %s\n", analysis->outcome,
-       json_number_value (json_object_get (analysis->usage, "wall_ms")), memory);
+  view_say (stdout, "%s, %.0f ms, %s\n", analysis->outcome,
+            json_number_value (json_object_get (analysis->usage, "wall_ms")), memory);
   print_texts (analysis->errors);
   if (analysis->result) {
     g_autofree char *text = describe_result (analysis);
-    say (stdout, "%s", text);
+    view_say (stdout, "%s", text);
   }
 }
 
@@ -194,30 +194,30 @@ say_violation (const struct ask_view *view, const json_t *violation)
            json_integer_value (json_object_get (violation, "line")),
            json_integer_value (json_object_get (violation, "column")) + 1, cli_colour (stderr, CLI_RED),
            json_member_text (violation, "rule"), cli_colour (stderr, CLI_PLAIN));
-  say (stderr, "%s%s%s%s\n", json_member_text (violation, "text"), hint[0] ? " (" : "", hint,
-       hint[0] ? ")" : "");
+  view_say (stderr, "%s%s%s%s\n", json_member_text (violation, "text"), hint[0] ? " (" : "", hint,
+            hint[0] ? ")" : "");
 }
 
 /* A person's own code needs no listing of what was tried: what is wrong with it, and in one sentence what
  * came of it. */
 static void
-say_failure (const struct ask_view *view, const struct analysis *analysis)
+view_say_failure (const struct ask_view *view, const struct analysis *analysis)
 {
   gsize index;
   json_t *item;
   if (analysis->stdout_text)
-    say (stderr, "%s", analysis->stdout_text);
+    view_say (stderr, "%s", analysis->stdout_text);
   json_array_foreach (analysis->violations, index, item) say_violation (view, item);
   json_array_foreach (analysis->errors, index, item)
   {
     if (json_array_size (analysis->violations) == 0)
-      say (stderr, "%s\n", json_string_value (item));
+      view_say (stderr, "%s\n", json_string_value (item));
   }
   fprintf (stderr, "%sadder: ", cli_colour (stderr, CLI_RED));
   if (json_array_size (analysis->errors) > 0)
-    say (stderr, "there is no answer (%s)", analysis->outcome);
+    view_say (stderr, "there is no answer (%s)", analysis->outcome);
   else
-    say (stderr, "%s", analysis->answer);
+    view_say (stderr, "%s", analysis->answer);
   fprintf (stderr, "%s\n", cli_colour (stderr, CLI_PLAIN));
 }
 
@@ -244,10 +244,10 @@ void
 ask_view_answer (const struct ask_view *view, const struct analysis *analysis, const char *const *pictures)
 {
   if (!analysis_is_answered (analysis) && view->code_name)
-    say_failure (view, analysis);
+    view_say_failure (view, analysis);
   else {
     g_autofree char *text = analysis_markdown (analysis, pictures);
-    say (stdout, "%s", text);
+    view_say (stdout, "%s", text);
   }
   say_remedy (analysis);
 }

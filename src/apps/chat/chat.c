@@ -53,7 +53,7 @@ end_typing (struct event_source *source)
 }
 
 static gboolean
-interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
+chat_interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
 {
   return FALSE;
 }
@@ -72,7 +72,7 @@ rest (struct chat *chat, gboolean cancelled)
 /* ---- what a turn tells ---- */
 
 static void
-take_step (gpointer data, const json_t *step)
+chat_take_step (gpointer data, const json_t *step)
 {
   struct chat *chat = data;
   const json_t *function = json_object_get (step, "function");
@@ -84,16 +84,16 @@ take_step (gpointer data, const json_t *step)
 }
 
 static void
-take_answer (gpointer data, const char *text)
+chat_take_answer (gpointer data, const char *text)
 {
   struct chat *chat = data;
   chat_transcript_say (&chat->transcript, model_facts (chat->work.model)->name, text);
 }
 
-static const struct agent_events events = {.answered = take_answer, .ended = take_step};
+static const struct agent_events events = {.answered = chat_take_answer, .ended = chat_take_step};
 
 static void
-listen_to (struct chat *chat)
+chat_listen_to (struct chat *chat)
 {
   struct agent_work *work = &chat->work;
   agent_view_init (&chat->view, model_facts (work->model)->name, stdout);
@@ -140,7 +140,7 @@ show_turn (struct chat *chat, const struct agent_turn *turn)
 }
 
 static int
-code_of (const struct agent_turn *turn)
+chat_code_of (const struct agent_turn *turn)
 {
   if (turn->is_fault)
     return CLI_FAILED;
@@ -148,7 +148,7 @@ code_of (const struct agent_turn *turn)
 }
 
 static void
-say (struct chat *chat, const char *text)
+chat_say (struct chat *chat, const char *text)
 {
   struct agent_turn turn;
   chat->turns++;
@@ -158,7 +158,7 @@ say (struct chat *chat, const char *text)
   agent_say (chat->work.agent, text, &turn);
   show_turn (chat, &turn);
   write_turn (chat, text, &turn);
-  chat->code = MAX (chat->code, code_of (&turn));
+  chat->code = MAX (chat->code, chat_code_of (&turn));
   rest (chat, turn.reason == AGENT_CANCELLED);
   agent_turn_clear (&turn);
 }
@@ -208,7 +208,7 @@ chat_use_model (struct chat *chat, const char *name, GError **error)
 /* ---- the loop ---- */
 
 static void
-write_head (struct chat *chat)
+chat_write_head (struct chat *chat)
 {
   const struct model_facts *facts = model_facts (chat->work.model);
   json_t *line = json_object ();
@@ -223,13 +223,13 @@ write_head (struct chat *chat)
 }
 
 static void
-complain (const char *what)
+chat_complain (const char *what)
 {
   fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_YELLOW), what, cli_colour (stderr, CLI_PLAIN));
 }
 
 static void
-take_message (struct chat *chat, char *message)
+chat_take_message (struct chat *chat, char *message)
 {
   g_strstrip (message);
   if (message[0] == '\0')
@@ -237,7 +237,7 @@ take_message (struct chat *chat, char *message)
   if (message[0] == '/' && message[1] != '/')
     commands_carry_out (chat, message + 1);
   else
-    say (chat, message[0] == '/' ? message + 1 : message);
+    chat_say (chat, message[0] == '/' ? message + 1 : message);
 }
 
 static void
@@ -248,37 +248,37 @@ read_one (struct chat *chat)
   enum lines_end end = lines_read (chat->lines, &message);
   (void)signal_handler_reset (chat->work.signals);
   if (end == LINES_MESSAGE)
-    take_message (chat, message);
+    chat_take_message (chat, message);
   else if (end == LINES_TOO_LONG)
-    complain ("a message may have 1 MiB: say it in parts, or put it into a file");
+    chat_complain ("a message may have 1 MiB: say it in parts, or put it into a file");
   else if (end == LINES_OVER)
     chat->leaving = TRUE;
 }
 
 /* Nobody could come back to a session of a conversation that has no name of its own. */
 static void
-end_session (struct chat *chat)
+chat_end_session (struct chat *chat)
 {
   if (chat->session.status && !chat->work.options->conversation)
     g_free (chat_call (chat, "python_end", NULL));
 }
 
 static void
-begin (struct chat *chat)
+chat_begin (struct chat *chat)
 {
   g_autofree char *note = NULL;
   chat->ending = (struct event_source){.cancel = end_answer, .interrupt = interrupt_answer};
   chat->acting = (struct event_source){.cancel = end_command, .interrupt = interrupt_command};
-  chat->typing = (struct event_source){.cancel = end_typing, .interrupt = interrupt_nothing};
+  chat->typing = (struct event_source){.cancel = end_typing, .interrupt = chat_interrupt_nothing};
   chat->lines = lines_open (&note);
   chat->models = g_ptr_array_new_with_free_func ((GDestroyNotify)model_free);
   chat->pictures = json_array ();
   python_session_init (&chat->session);
   chat_transcript_init (&chat->transcript);
-  write_head (chat);
+  chat_write_head (chat);
   if (note)
-    complain (note);
-  listen_to (chat);
+    chat_complain (note);
+  chat_listen_to (chat);
   if (chat->work.options->conversation && commands_know_sessions (chat))
     chat_look_at_session (chat);
 }
@@ -286,10 +286,10 @@ begin (struct chat *chat)
 int
 chat_go_on (struct chat *chat)
 {
-  begin (chat);
+  chat_begin (chat);
   while (!chat->leaving)
     read_one (chat);
-  end_session (chat);
+  chat_end_session (chat);
   signal_handler_set_idle (chat->work.signals);
   int code = lines_at_terminal (chat->lines) && chat->code != CLI_CANCELLED ? 0 : chat->code;
   lines_close (chat->lines);

@@ -21,7 +21,7 @@ usual_place (GError **error)
 }
 
 static gboolean
-prepare (struct agent_work *work, GError **error)
+cli_chat_prepare (struct agent_work *work, GError **error)
 {
   const char *toolset = work->options->toolset;
   work->toolset = toolset_find (toolset ? toolset : TOOLSET, error);
@@ -37,7 +37,7 @@ chat_with (const struct agent_options *options)
   struct chat chat = {0};
   g_autoptr (GError) problem = NULL, unwritten = NULL;
   agent_work_init (&chat.work, options, &chat.ending);
-  int code = prepare (&chat.work, &problem) ? chat_go_on (&chat) : cli_fail (problem);
+  int code = cli_chat_prepare (&chat.work, &problem) ? chat_go_on (&chat) : cli_fail (problem);
   return agent_work_end (&chat.work, &unwritten) ? code : cli_fail (unwritten);
 }
 

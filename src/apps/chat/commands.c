@@ -18,7 +18,7 @@ struct command {
 };
 
 static gboolean
-wrong (GError **error, const char *what)
+commands_wrong (GError **error, const char *what)
 {
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, what);
   return FALSE;
@@ -35,7 +35,8 @@ first_sentence (const char *text)
 }
 
 static gboolean
-list_tools (struct chat *chat, G_GNUC_UNUSED const char *argument, GString *out, G_GNUC_UNUSED GError **error)
+commands_list_tools (struct chat *chat, G_GNUC_UNUSED const char *argument, GString *out,
+                     G_GNUC_UNUSED GError **error)
 {
   struct toolbox *toolbox = agent_toolbox (chat->work.agent);
   toolbox_refresh (toolbox);
@@ -62,7 +63,7 @@ commands_know_sessions (const struct chat *chat)
 }
 
 static gboolean
-show_cells (struct chat *chat, GString *out)
+commands_show_cells (struct chat *chat, GString *out)
 {
   const GPtrArray *cells = chat->session.cells;
   for (guint i = 0; i < cells->len; i++)
@@ -73,16 +74,17 @@ show_cells (struct chat *chat, GString *out)
 }
 
 static gboolean
-python (struct chat *chat, const char *argument, GString *out, GError **error)
+commands_python (struct chat *chat, const char *argument, GString *out, GError **error)
 {
   static const char *const words[][2] = {
       {"new", "python_new"},        {"reset", "python_reset"},   {"end", "python_end"},
       {"vars", "python_variables"}, {"replay", "python_replay"},
   };
   if (!commands_know_sessions (chat))
-    return wrong (error, "only the toolset " SESSIONS_OF " has sessions: adder chat --toolset " SESSIONS_OF);
+    return commands_wrong (error, "only the toolset " SESSIONS_OF
+                                  " has sessions: adder chat --toolset " SESSIONS_OF);
   if (strcmp (argument, "history") == 0)
-    return show_cells (chat, out);
+    return commands_show_cells (chat, out);
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++) {
     if (strcmp (argument, words[i][0]) != 0)
       continue;
@@ -93,7 +95,7 @@ python (struct chat *chat, const char *argument, GString *out, GError **error)
       chat_look_at_session (chat);
     return text != NULL;
   }
-  return wrong (error, "/python has new, reset, end, vars, history and replay");
+  return commands_wrong (error, "/python has new, reset, end, vars, history and replay");
 }
 
 /* ---- the others ---- */
@@ -109,10 +111,10 @@ use_model (struct chat *chat, const char *argument, GString *out, GError **error
 }
 
 static gboolean
-save (struct chat *chat, const char *argument, GString *out, GError **error)
+commands_save (struct chat *chat, const char *argument, GString *out, GError **error)
 {
   if (argument[0] == '\0')
-    return wrong (error, "say where: /save FILE");
+    return commands_wrong (error, "say where: /save FILE");
   if (!chat_transcript_save (&chat->transcript, argument, error))
     return FALSE;
   g_string_append_printf (out, "The conversation is in %s.\n", argument);
@@ -120,7 +122,8 @@ save (struct chat *chat, const char *argument, GString *out, GError **error)
 }
 
 static gboolean
-forget (struct chat *chat, G_GNUC_UNUSED const char *argument, GString *out, G_GNUC_UNUSED GError **error)
+commands_forget (struct chat *chat, G_GNUC_UNUSED const char *argument, GString *out,
+                 G_GNUC_UNUSED GError **error)
 {
   agent_forget (chat->work.agent);
   g_string_append (out, "What was said is forgotten; a session of Python stays.\n");
@@ -135,22 +138,22 @@ quit (struct chat *chat, G_GNUC_UNUSED const char *argument, G_GNUC_UNUSED GStri
   return TRUE;
 }
 
-static gboolean help (struct chat *chat, const char *argument, GString *out, GError **error);
+static gboolean commands_help (struct chat *chat, const char *argument, GString *out, GError **error);
 
 static const struct command commands[] = {
-    {"help", "", "this list", help},
-    {"tools", "", "what the model can call", list_tools},
+    {"help", "", "this list", commands_help},
+    {"tools", "", "what the model can call", commands_list_tools},
     {"python", "new | reset | end | vars | history | replay", "the Python session of this conversation",
-     python},
+     commands_python},
     {"model", "[NAME]", "who answers, or who answers from now on", use_model},
-    {"save", "FILE", "write the conversation as Markdown", save},
-    {"forget", "", "begin anew: what was said is forgotten", forget},
+    {"save", "FILE", "write the conversation as Markdown", commands_save},
+    {"forget", "", "begin anew: what was said is forgotten", commands_forget},
     {"quit", "", "leave, as Ctrl-D does", quit},
 };
 
 static gboolean
-help (G_GNUC_UNUSED struct chat *chat, G_GNUC_UNUSED const char *argument, GString *out,
-      G_GNUC_UNUSED GError **error)
+commands_help (G_GNUC_UNUSED struct chat *chat, G_GNUC_UNUSED const char *argument, GString *out,
+               G_GNUC_UNUSED GError **error)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
     g_string_append_printf (out, "/%s%s%s: %s\n", commands[i].name, commands[i].arguments[0] ? " " : "",
@@ -164,7 +167,7 @@ help (G_GNUC_UNUSED struct chat *chat, G_GNUC_UNUSED const char *argument, GStri
 /* ---- carrying out ---- */
 
 static const struct command *
-find (const char *name, GError **error)
+commands_find (const char *name, GError **error)
 {
   struct text_guess guess = TEXT_GUESS_NONE;
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++) {
@@ -180,7 +183,7 @@ find (const char *name, GError **error)
 }
 
 static void
-show (struct chat *chat, const char *line, const GString *out, const GError *problem)
+commands_show (struct chat *chat, const char *line, const GString *out, const GError *problem)
 {
   g_autofree char *typed = g_strconcat ("/", line, NULL);
   if (chat->work.json) {
@@ -203,9 +206,9 @@ commands_carry_out (struct chat *chat, const char *line)
   g_autofree char *name = g_strndup (line, length), *argument = g_strstrip (g_strdup (line + length));
   g_autoptr (GString) out = g_string_new (NULL);
   g_autoptr (GError) problem = NULL;
-  const struct command *command = find (name, &problem);
+  const struct command *command = commands_find (name, &problem);
   gboolean ok = command && command->carry_out (chat, argument, out, &problem);
   if (!ok)
     chat->code = MAX (chat->code, 1);
-  show (chat, line, out, problem);
+  commands_show (chat, line, out, problem);
 }

@@ -24,7 +24,7 @@ show_prompt (EditLine *line)
 }
 
 static unsigned char
-cancel (EditLine *line, G_GNUC_UNUSED wint_t key)
+editor_libedit_cancel (EditLine *line, G_GNUC_UNUSED wint_t key)
 {
   struct editor *editor = NULL;
   el_get (line, EL_CLIENTDATA, &editor);
@@ -64,7 +64,7 @@ editor_open (FILE *in, FILE *out, int most)
   el_source (editor->line, NULL); /* the user's own ~/.editrc */
   /* Ctrl-C while a line is edited is a key, and not a signal: those end answers. */
   /* By its other form the library keeps copies of both texts for ever. */
-  el_wset (editor->line, EL_ADDFN, L"adder-cancel", L"Leave the line", cancel);
+  el_wset (editor->line, EL_ADDFN, L"adder-cancel", L"Leave the line", editor_libedit_cancel);
   el_set (editor->line, EL_BIND, "^C", "adder-cancel", NULL);
   el_set (editor->line, EL_SETTY, "-d", "-isig", NULL);
   return editor;

@@ -26,7 +26,7 @@ struct line_history {
 
 /* The file's lines; none where there is no file. */
 static GStrv
-read_lines (const char *path, GError **error)
+line_history_read_lines (const char *path, GError **error)
 {
   gsize length;
   gboolean missing;
@@ -59,7 +59,7 @@ line_history_open (GError **error)
 {
   g_autofree char *folder = paths_state_dir (error);
   g_autofree char *path = folder ? g_build_filename (folder, "chat-history", NULL) : NULL;
-  g_auto (GStrv) lines = path ? read_lines (path, error) : NULL;
+  g_auto (GStrv) lines = path ? line_history_read_lines (path, error) : NULL;
   if (!lines || !trim (path, lines, error))
     return NULL;
   autoclose int fd = open (path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

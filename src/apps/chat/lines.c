@@ -116,7 +116,7 @@ read_plain (const struct lines *lines, const char *prompt, char **ret_line)
 }
 
 static enum lines_end
-read_line (struct lines *lines, const char *prompt, char **ret_line)
+lines_read_line (struct lines *lines, const char *prompt, char **ret_line)
 {
   if (!lines->editor)
     return read_plain (lines, prompt, ret_line);
@@ -140,7 +140,7 @@ lines_read (struct lines *lines, char **ret_message)
   g_autoptr (GString) message = g_string_new (NULL);
   for (const char *prompt = PROMPT;; prompt = PROMPT_MORE) {
     g_autofree char *line = NULL;
-    enum lines_end end = read_line (lines, prompt, &line);
+    enum lines_end end = lines_read_line (lines, prompt, &line);
     if (end != LINES_MESSAGE && (end != LINES_OVER || message->len == 0))
       return end;
     gboolean goes_on = line && g_str_has_suffix (line, "\\");

@@ -25,7 +25,7 @@ python_session_clear (struct python_session *session)
 }
 
 static void
-set_status (struct python_session *session, char *taken)
+python_session_set_status (struct python_session *session, char *taken)
 {
   g_free (session->status);
   session->status = taken;
@@ -60,9 +60,9 @@ keep_cell (struct python_session *session, const json_t *arguments, const char *
 }
 
 static void
-forget (struct python_session *session)
+python_session_forget (struct python_session *session)
 {
-  set_status (session, NULL);
+  python_session_set_status (session, NULL);
   g_ptr_array_set_size (session->cells, 0);
 }
 
@@ -74,12 +74,12 @@ python_session_see (struct python_session *session, const char *name, const json
       strcmp (name, "run_python") == 0 && json_is_true (json_object_get (arguments, "use_session"));
   gboolean begins = strcmp (name, "python_new") == 0 || strcmp (name, "python_reset") == 0;
   if ((begins || strcmp (name, "python_end") == 0) && !is_error)
-    forget (session);
+    python_session_forget (session);
   g_autofree char *line = NULL;
   (void)python_session_split (result, G_MAXSIZE, &line);
   const char *mark = line ? strstr (line, MARK) : NULL;
   if (mark && (cell || begins))
-    set_status (session, g_strdup (mark));
+    python_session_set_status (session, g_strdup (mark));
   if (cell)
     keep_cell (session, arguments, line);
 }
@@ -90,7 +90,7 @@ python_session_count (struct python_session *session, const char *variables)
   guint count = variables && strcmp (variables, NO_VARIABLES) != 0 ? 1 : 0;
   for (const char *at = variables; count > 0 && (at = strchr (at, '\n')); at++)
     count++;
-  set_status (session, variables
-                           ? g_strdup_printf (MARK "session active, %u var%s]", count, count == 1 ? "" : "s")
-                           : NULL);
+  python_session_set_status (
+      session,
+      variables ? g_strdup_printf (MARK "session active, %u var%s]", count, count == 1 ? "" : "s") : NULL);
 }

@@ -27,7 +27,7 @@ chat_transcript_clear (struct chat_transcript *transcript)
 
 /* Takes TEXT. */
 static void
-append (struct chat_transcript *transcript, char *text)
+transcript_append (struct chat_transcript *transcript, char *text)
 {
   transcript->cut = transcript->cut || transcript->text->len + strlen (text) > CHAT_TRANSCRIPT_BYTES;
   if (!transcript->cut)
@@ -52,15 +52,15 @@ static void
 append_block (struct chat_transcript *transcript, const char *language, const char *text)
 {
   g_autofree char *fence = fence_for (text);
-  append (transcript, g_strdup_printf ("%s%s\n%s%s%s\n\n", fence, language, text,
-                                       g_str_has_suffix (text, "\n") ? "" : "\n", fence));
+  transcript_append (transcript, g_strdup_printf ("%s%s\n%s%s%s\n\n", fence, language, text,
+                                                  g_str_has_suffix (text, "\n") ? "" : "\n", fence));
 }
 
 void
 chat_transcript_say (struct chat_transcript *transcript, const char *who, const char *text)
 {
   if (text[0])
-    append (transcript, g_strdup_printf ("**%s:**\n\n%s\n\n", who, text));
+    transcript_append (transcript, g_strdup_printf ("**%s:**\n\n%s\n\n", who, text));
 }
 
 void
@@ -72,12 +72,12 @@ chat_transcript_step (struct chat_transcript *transcript, const json_t *step)
   g_autofree char *written = arguments && !code ? json_dumps (arguments, JSON_INDENT (2)) : NULL;
   gsize index;
   json_t *path;
-  append (transcript, g_strdup_printf ("*%s*\n\n", json_member_text (function, "name")));
+  transcript_append (transcript, g_strdup_printf ("*%s*\n\n", json_member_text (function, "name")));
   if (code || written)
     append_block (transcript, code ? "python" : "json", code ? code : written);
   append_block (transcript, "", json_member_text (step, "result"));
   json_array_foreach (json_object_get (step, "pictures"), index, path)
-      append (transcript, g_strdup_printf ("![picture](<%s>)\n\n", json_string_value (path)));
+      transcript_append (transcript, g_strdup_printf ("![picture](<%s>)\n\n", json_string_value (path)));
 }
 
 gboolean

@@ -89,7 +89,8 @@ struct question {
 };
 
 static enum http_want
-take (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes, gsize length)
+bot_api_take (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes,
+              gsize length)
 {
   g_string_append_len (data, bytes, (gssize)length);
   return HTTP_MORE;
@@ -112,8 +113,8 @@ perform (struct bot_api *api, struct http_client_request *request, const char *p
 }
 
 static enum http_end
-exchange (struct bot_api *api, const struct question *question, GString *answer,
-          struct http_response *ret_response)
+bot_api_exchange (struct bot_api *api, const struct question *question, GString *answer,
+                  struct http_response *ret_response)
 {
   g_autofree char *path = g_strdup_printf ("/bot%s/%s", api->settings->token, question->method);
   g_autofree char *type = g_strconcat (
@@ -124,7 +125,7 @@ exchange (struct bot_api *api, const struct question *question, GString *answer,
       .body = question->body,
       .length = (gint64)question->length,
       .answer_bytes = ANSWER_BYTES,
-      .took = take,
+      .took = bot_api_take,
       .data = answer,
   };
   enum http_end end = perform (api, &request, path, question->wait_us, ret_response);
@@ -162,7 +163,7 @@ static const struct {
 };
 
 static void
-set_refusal (GError **error, const char *method, json_int_t code, const char *words)
+bot_api_set_refusal (GError **error, const char *method, json_int_t code, const char *words)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (refusals); i++)
     if (refusals[i].code == code && (!refusals[i].words || strstr (words, refusals[i].words))) {
@@ -177,7 +178,8 @@ set_refusal (GError **error, const char *method, json_int_t code, const char *wo
 /* The result in TEXT, a new reference. What stands between us and the server (STATUS alone says what) may
  * have refused it too. *RET_AGAIN_S: the server wants one to wait so long. */
 static json_t *
-read_answer (const char *method, long status, const GString *text, gint64 *ret_again_s, GError **error)
+bot_api_read_answer (const char *method, long status, const GString *text, gint64 *ret_again_s,
+                     GError **error)
 {
   g_autoptr (json_t) answer = json_parse_object (text->str, text->len, "the answer", NULL);
   json_t *result = json_object_get (answer, "result");
@@ -187,8 +189,8 @@ read_answer (const char *method, long status, const GString *text, gint64 *ret_a
   const json_t *again = json_object_get (json_object_get (answer, "parameters"), "retry_after");
   if (json_is_integer (code) || status >= 400) {
     *ret_again_s = CLAMP (json_integer_value (again), 0, AGAIN_MAX_S);
-    set_refusal (error, method, json_is_integer (code) ? json_integer_value (code) : status,
-                 json_member_text (answer, "description"));
+    bot_api_set_refusal (error, method, json_is_integer (code) ? json_integer_value (code) : status,
+                         json_member_text (answer, "description"));
   } else
     g_set_error (error, BOT_API_ERROR, BOT_API_BROKEN,
                  "%s: what came is no answer of a Bot API: look at [telegram] api", method);
@@ -197,18 +199,18 @@ read_answer (const char *method, long status, const GString *text, gint64 *ret_a
 
 /* ANSWER is empty, and holds what came. */
 static json_t *
-ask_once (struct bot_api *api, const struct question *question, GString *answer, gint64 *ret_again_s,
-          GError **error)
+bot_api_ask_once (struct bot_api *api, const struct question *question, GString *answer, gint64 *ret_again_s,
+                  GError **error)
 {
   g_auto (http_response_t) response = {0};
-  enum http_end end = exchange (api, question, answer, &response);
+  enum http_end end = bot_api_exchange (api, question, answer, &response);
   json_t *result = NULL;
   *ret_again_s = 0;
   if (end == HTTP_CANCELLED)
     g_set_error (error, BOT_API_ERROR, BOT_API_CANCELLED, "%s was cancelled", question->method);
   else if (end == HTTP_ARRIVED)
-    result = read_answer (question->method, response.status, answer->len > 0 ? answer : response.body,
-                          ret_again_s, error);
+    result = bot_api_read_answer (question->method, response.status, answer->len > 0 ? answer : response.body,
+                                  ret_again_s, error);
   else if (end == HTTP_LONG || end == HTTP_PACKED)
     g_set_error (error, BOT_API_ERROR, BOT_API_BROKEN, "%s: the answer is longer than %d MiB or compressed",
                  question->method, ANSWER_BYTES >> 20);
@@ -220,7 +222,7 @@ ask_once (struct bot_api *api, const struct question *question, GString *answer,
 
 /* FALSE: cancelled meanwhile. */
 static gboolean
-wait_for (const struct bot_api *api, gint64 ms)
+bot_api_wait_for (const struct bot_api *api, gint64 ms)
 {
   struct pollfd ready = {.fd = api->settings->cancel_fd, .events = POLLIN};
   return poll (&ready, 1, (int)ms) <= 0;
@@ -236,7 +238,8 @@ may_ask_again (const struct bot_api *api, const GError *problem, guint turn)
 
 /* How long is waited after the TURNth try (from 1), which ended with PROBLEM; -1: it is given up. */
 static gint64
-wait_after (const struct bot_api *api, const GError *problem, gint64 again_s, guint turn, gint64 begun_us)
+bot_api_wait_after (const struct bot_api *api, const GError *problem, gint64 again_s, guint turn,
+                    gint64 begun_us)
 {
   if (g_get_monotonic_time () - begun_us > PATIENCE_US ||
       (again_s == 0 && !may_ask_again (api, problem, turn)))
@@ -245,24 +248,24 @@ wait_after (const struct bot_api *api, const GError *problem, gint64 again_s, gu
 }
 
 static json_t *
-ask (struct bot_api *api, const struct question *question, GError **error)
+bot_api_ask (struct bot_api *api, const struct question *question, GError **error)
 {
   gint64 begun_us = g_get_monotonic_time ();
   for (guint turn = 1;; turn++) {
     g_autoptr (GError) problem = NULL;
     g_autoptr (GString) answer = g_string_new (NULL);
     gint64 again_s;
-    json_t *result = ask_once (api, question, answer, &again_s, &problem);
+    json_t *result = bot_api_ask_once (api, question, answer, &again_s, &problem);
     if (result)
       return result;
-    gint64 wait_ms = wait_after (api, problem, again_s, turn, begun_us);
+    gint64 wait_ms = bot_api_wait_after (api, problem, again_s, turn, begun_us);
     if (wait_ms < 0) {
       g_propagate_error (error, g_steal_pointer (&problem));
       return NULL;
     }
     if (turn == 1)
       log_info ("telegram: %s; it is asked again", problem->message);
-    if (!wait_for (api, wait_ms)) {
+    if (!bot_api_wait_for (api, wait_ms)) {
       g_set_error (error, BOT_API_ERROR, BOT_API_CANCELLED, "%s was cancelled", question->method);
       return NULL;
     }
@@ -278,7 +281,7 @@ bot_api_call (struct bot_api *api, const char *method, json_t *parameters, GErro
   json_decref (parameters);
   const struct question question = {
       .method = method, .body = body, .length = strlen (body), .wait_us = WAIT_US};
-  return ask (api, &question, error);
+  return bot_api_ask (api, &question, error);
 }
 
 void
@@ -291,14 +294,14 @@ bot_api_try (struct bot_api *api, const char *method, json_t *parameters)
   const struct question question = {
       .method = method, .body = body, .length = strlen (body), .wait_us = TRY_US};
   gint64 again_s;
-  g_autoptr (json_t) result = ask_once (api, &question, answer, &again_s, &problem);
+  g_autoptr (json_t) result = bot_api_ask_once (api, &question, answer, &again_s, &problem);
   if (!result)
     log_debug ("telegram: %s", problem->message);
 }
 
 /* The number of the first update in TEXT, which is no JSON that can be read; 0: there is none. */
 static gint64
-find_update (const char *text)
+bot_api_find_update (const char *text)
 {
   static const char *const mark = "\"update_id\":";
   const char *found = strstr (text, mark);
@@ -319,16 +322,17 @@ bot_api_poll (struct bot_api *api, const struct bot_api_wanted *wanted, gint64 *
                                     .body = body,
                                     .length = strlen (body),
                                     .wait_us = (gint64)wanted->wait_s * 1000 * 1000 + POLL_MORE_US};
-  json_t *result = ask_once (api, &question, answer, &again_s, error);
+  json_t *result = bot_api_ask_once (api, &question, answer, &again_s, error);
   *ret_again_ms = again_s * 1000;
   /* Not where the connection broke off: what was cut comes whole the next time. */
-  *ret_unreadable = g_error_matches (*error, BOT_API_ERROR, BOT_API_BROKEN) ? find_update (answer->str) : 0;
+  *ret_unreadable =
+      g_error_matches (*error, BOT_API_ERROR, BOT_API_BROKEN) ? bot_api_find_update (answer->str) : 0;
   return result;
 }
 
 static void
-add_part (GString *form, const char *boundary, const char *name, const char *file, const char *mime,
-          const void *bytes, gsize length)
+bot_api_add_part (GString *form, const char *boundary, const char *name, const char *file, const char *mime,
+                  const void *bytes, gsize length)
 {
   g_string_append_printf (form, "--%s\r\nContent-Disposition: form-data; name=\"%s\"", boundary, name);
   if (file) {
@@ -354,18 +358,18 @@ bot_api_send_files (struct bot_api *api, const char *method, json_t *parameters,
     /* What is no text is written as JSON. */
     g_autofree char *text =
         json_is_string (value) ? g_strdup (json_string_value (value)) : json_dumps (value, JSON_ENCODE_ANY);
-    add_part (form, boundary, name, NULL, NULL, text, strlen (text));
+    bot_api_add_part (form, boundary, name, NULL, NULL, text, strlen (text));
   }
   for (gsize i = 0; i < count; i++) {
     gsize length;
     const void *bytes = g_bytes_get_data (files[i].bytes, &length);
-    add_part (form, boundary, files[i].field, files[i].name, files[i].mime, bytes, length);
+    bot_api_add_part (form, boundary, files[i].field, files[i].name, files[i].mime, bytes, length);
   }
   g_string_append_printf (form, "--%s--\r\n", boundary);
   json_decref (parameters);
   const struct question question = {
       .method = method, .body = form->str, .length = form->len, .content_type = type, .wait_us = WAIT_US};
-  return ask (api, &question, error);
+  return bot_api_ask (api, &question, error);
 }
 
 /* ---- files ---- */
@@ -376,8 +380,8 @@ struct download {
 };
 
 static enum http_want
-write_down (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes,
-            gsize length)
+bot_api_write_down (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes,
+                    gsize length)
 {
   struct download *download = data;
   download->failed = fd_write_all (download->fd, bytes, length) < 0;
@@ -389,7 +393,7 @@ bot_api_download (struct bot_api *api, const char *file_path, guint64 most, int 
 {
   struct download download = {.fd = fd};
   g_auto (http_response_t) response = {0};
-  struct http_client_request request = {.answer_bytes = most, .took = write_down, .data = &download};
+  struct http_client_request request = {.answer_bytes = most, .took = bot_api_write_down, .data = &download};
   g_autofree char *escaped = g_uri_escape_string (file_path, "/", FALSE);
   g_autofree char *path = g_strdup_printf ("/file/bot%s/%s", api->settings->token, escaped);
   enum http_end end = perform (api, &request, path, WAIT_US, &response);

@@ -18,7 +18,7 @@
 
 /* What should be the token, the caller's; NULL with ERROR. */
 static char *
-read_token (const struct config *config, GError **error)
+cli_telegram_read_token (const struct config *config, GError **error)
 {
   gsize length;
   gboolean missing = FALSE;
@@ -44,9 +44,9 @@ read_token (const struct config *config, GError **error)
 }
 
 static gboolean
-serve (const struct config *config, int cancel_fd, GError **error)
+cli_telegram_serve (const struct config *config, int cancel_fd, GError **error)
 {
-  char *token = read_token (config, error);
+  char *token = cli_telegram_read_token (config, error);
   if (!token)
     return FALSE;
   /* What this starts, such as a daemon, has no business with it. */
@@ -70,7 +70,7 @@ cli_telegram (int argc, char **argv)
   if (!config)
     return cli_fail (problem);
   log_to_stderr (config->log_level, config->log_format);
-  gboolean ok = serve (config, signal_handler_fd (signals), &problem);
+  gboolean ok = cli_telegram_serve (config, signal_handler_fd (signals), &problem);
   config_free (config);
   return ok ? 0 : cli_fail (problem);
 }

@@ -84,7 +84,7 @@ dialog_say (struct dialog *dialog, const char *text)
 }
 
 static gboolean
-is_stopped (struct dialog *dialog)
+dialog_is_stopped (struct dialog *dialog)
 {
   g_mutex_lock (&dialog->lock);
   gboolean stopped = dialog->stopped;
@@ -94,7 +94,7 @@ is_stopped (struct dialog *dialog)
 
 /* Output and traceback as a block, and after it the session's indicator. */
 static void
-send_output (struct dialog *dialog, const struct reply *reply)
+dialog_send_output (struct dialog *dialog, const struct reply *reply)
 {
   struct pages *pages = pages_new ();
   g_autofree char *line = NULL;
@@ -117,7 +117,7 @@ send_pictures_of (struct dialog *dialog, const json_t *paths)
 }
 
 static void
-call (struct dialog *dialog, const char *name, json_t *arguments, struct called *ret_called)
+dialog_run_tool (struct dialog *dialog, const char *name, json_t *arguments, struct called *ret_called)
 {
   toolbox_call (dialog->toolbox, name, arguments, ret_called);
   python_session_see (&dialog->session, name, arguments, ret_called->reply.text, ret_called->is_error);
@@ -128,12 +128,12 @@ void
 dialog_call (struct dialog *dialog, const char *name, json_t *arguments)
 {
   struct called called;
-  call (dialog, name, arguments, &called);
+  dialog_run_tool (dialog, name, arguments, &called);
   /* That it was stopped, "/stop" says. */
-  if (called.is_error && is_stopped (dialog))
+  if (called.is_error && dialog_is_stopped (dialog))
     dialog->was_cut = TRUE;
   else
-    send_output (dialog, &called.reply);
+    dialog_send_output (dialog, &called.reply);
   send_pictures_of (dialog, called.reply.pictures);
   called_clear (&called);
 }
@@ -142,8 +142,8 @@ char *
 dialog_ask (struct dialog *dialog, const char *name, json_t *arguments, GError **error)
 {
   struct called called;
-  call (dialog, name, arguments, &called);
-  dialog->was_cut |= called.is_error && is_stopped (dialog);
+  dialog_run_tool (dialog, name, arguments, &called);
+  dialog->was_cut |= called.is_error && dialog_is_stopped (dialog);
   char *text = called.is_error ? NULL : g_strdup (called.reply.text);
   if (!text)
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, called.reply.text);
@@ -296,7 +296,7 @@ without_name (const struct dialog *dialog, const char *text)
 }
 
 static void
-take_text (struct dialog *dialog, const json_t *message, const char *text, const json_t *entities)
+dialog_take_text (struct dialog *dialog, const json_t *message, const char *text, const json_t *entities)
 {
   g_autofree char *said = g_strstrip (g_strdup (without_name (dialog, text)));
   g_autofree char *marked = marked_code (entities, text),
@@ -314,14 +314,14 @@ take_text (struct dialog *dialog, const json_t *message, const char *text, const
 }
 
 static void
-take_message (struct dialog *dialog, const json_t *message)
+dialog_take_message (struct dialog *dialog, const json_t *message)
 {
   const char *text = json_member_text (message, "text"), *caption = json_member_text (message, "caption");
   gboolean has_file = dialog_take_file (dialog, message);
   if (text[0])
-    take_text (dialog, message, text, json_object_get (message, "entities"));
+    dialog_take_text (dialog, message, text, json_object_get (message, "entities"));
   else if (caption[0])
-    take_text (dialog, message, caption, json_object_get (message, "caption_entities"));
+    dialog_take_text (dialog, message, caption, json_object_get (message, "caption_entities"));
   else if (!has_file && strcmp (json_member_text (json_object_get (message, "chat"), "type"), "private") == 0)
     dialog_say (dialog,
                 "Text, code blocks, pictures and documents are what is understood here. /help says more.");
@@ -339,7 +339,7 @@ take_update (struct dialog *dialog, const json_t *update)
     dialog->user = json_integer_value (json_object_get (json_object_get (message, "from"), "id"));
     call_backend_resume (dialog->backend);
     if (begin_work (dialog))
-      take_message (dialog, message);
+      dialog_take_message (dialog, message);
     else
       dialog->was_cut = TRUE;
     end_work (dialog);

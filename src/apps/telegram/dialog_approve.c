@@ -143,7 +143,7 @@ ask_for (struct dialog *dialog, const char *question)
 }
 
 static gboolean
-decide (struct dialog *dialog, const char *id, const char *verdict, GError **error)
+dialog_approve_decide (struct dialog *dialog, const char *id, const char *verdict, GError **error)
 {
   gboolean yes = strcmp (verdict, "no") != 0;
   json_t *params = yes ? json_pack ("{s:s, s:b}", "approval", id, "always", strcmp (verdict, "always") == 0)
@@ -180,5 +180,5 @@ dialog_approve (gpointer data, const char *id, GError **error)
     send_edit (&dialog->line, message, said_of (verdict));
   if (!verdict)
     return APPROVAL_END_UNDECIDED;
-  return decide (dialog, id, verdict, error) ? APPROVAL_END_DECIDED : APPROVAL_END_UNDECIDED;
+  return dialog_approve_decide (dialog, id, verdict, error) ? APPROVAL_END_DECIDED : APPROVAL_END_UNDECIDED;
 }

@@ -21,7 +21,7 @@ call_plainly (struct dialog *dialog, const char *tool)
 }
 
 static void
-show_cells (struct dialog *dialog)
+dialog_commands_show_cells (struct dialog *dialog)
 {
   const GPtrArray *cells = dialog->session.cells;
   struct pages *pages = pages_new ();
@@ -34,14 +34,14 @@ show_cells (struct dialog *dialog)
 }
 
 static void
-python (struct dialog *dialog, const char *argument)
+dialog_commands_python (struct dialog *dialog, const char *argument)
 {
   static const char *const words[][2] = {
       {"new", "python_new"},        {"reset", "python_reset"},   {"end", "python_end"},
       {"vars", "python_variables"}, {"replay", "python_replay"},
   };
   if (strcmp (argument, "history") == 0) {
-    show_cells (dialog);
+    dialog_commands_show_cells (dialog);
     return;
   }
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
@@ -53,7 +53,7 @@ python (struct dialog *dialog, const char *argument)
 }
 
 static void
-list_tools (struct dialog *dialog, G_GNUC_UNUSED const char *argument)
+dialog_commands_list_tools (struct dialog *dialog, G_GNUC_UNUSED const char *argument)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   toolbox_refresh (dialog->toolbox);
@@ -70,7 +70,7 @@ list_tools (struct dialog *dialog, G_GNUC_UNUSED const char *argument)
 }
 
 static void
-files (struct dialog *dialog, const char *argument)
+dialog_commands_files (struct dialog *dialog, const char *argument)
 {
   if (argument[0])
     dialog_send_file (dialog, argument);
@@ -87,27 +87,28 @@ stop (struct dialog *dialog, G_GNUC_UNUSED const char *argument)
 }
 
 static void
-forget (struct dialog *dialog, G_GNUC_UNUSED const char *argument)
+dialog_commands_forget (struct dialog *dialog, G_GNUC_UNUSED const char *argument)
 {
   if (dialog->agent)
     agent_forget (dialog->agent);
   dialog_say (dialog, "What was said is forgotten; a session of Python stays.");
 }
 
-static void help (struct dialog *dialog, const char *argument);
+static void dialog_commands_help (struct dialog *dialog, const char *argument);
 
 static const struct command commands[] = {
-    {"help", "", "this list", help},
-    {"start", "", "the same", help},
-    {"python", " new | reset | end | vars | history | replay", "the Python session of this chat", python},
-    {"tools", "", "what the model can call", list_tools},
-    {"files", " [NAME]", "the files of this chat, or one of them", files},
-    {"forget", "", "begin anew: what was said is forgotten", forget},
+    {"help", "", "this list", dialog_commands_help},
+    {"start", "", "the same", dialog_commands_help},
+    {"python", " new | reset | end | vars | history | replay", "the Python session of this chat",
+     dialog_commands_python},
+    {"tools", "", "what the model can call", dialog_commands_list_tools},
+    {"files", " [NAME]", "the files of this chat, or one of them", dialog_commands_files},
+    {"forget", "", "begin anew: what was said is forgotten", dialog_commands_forget},
     {"stop", "", "end what is under way", stop},
 };
 
 static void
-help (struct dialog *dialog, G_GNUC_UNUSED const char *argument)
+dialog_commands_help (struct dialog *dialog, G_GNUC_UNUSED const char *argument)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)

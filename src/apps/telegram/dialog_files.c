@@ -44,7 +44,7 @@ find_sent (const json_t *message, struct sent *ret_sent)
 }
 
 static gboolean
-fetch (struct dialog *dialog, const struct sent *sent, int fd, GError **error)
+dialog_files_fetch (struct dialog *dialog, const struct sent *sent, int fd, GError **error)
 {
   g_autoptr (json_t) file =
       bot_api_call (dialog->line.api, "getFile", json_pack ("{s:s}", "file_id", sent->id), error);
@@ -56,7 +56,7 @@ fetch (struct dialog *dialog, const struct sent *sent, int fd, GError **error)
 
 /* Keeps what FD holds. Its id, the caller's. */
 static char *
-put (struct dialog *dialog, const char *name, int fd, GError **error)
+dialog_files_put (struct dialog *dialog, const char *name, int fd, GError **error)
 {
   json_t *params =
       json_pack ("{s:o, s:s}", "name", json_text_or_null (name), "conversation", dialog->conversation);
@@ -66,7 +66,7 @@ put (struct dialog *dialog, const char *name, int fd, GError **error)
 }
 
 static char *
-load (struct dialog *dialog, const struct sent *sent, GError **error)
+dialog_files_load (struct dialog *dialog, const struct sent *sent, GError **error)
 {
   autoclose int fd = memfd_create ("telegram", MFD_CLOEXEC);
   if (fd < 0) {
@@ -74,8 +74,8 @@ load (struct dialog *dialog, const struct sent *sent, GError **error)
     return NULL;
   }
   /* The daemon reads it from where the download left off, unless it is told otherwise. */
-  gboolean ok = fetch (dialog, sent, fd, error) && lseek (fd, 0, SEEK_SET) == 0;
-  g_autofree char *id = ok ? put (dialog, sent->name, fd, error) : NULL;
+  gboolean ok = dialog_files_fetch (dialog, sent, fd, error) && lseek (fd, 0, SEEK_SET) == 0;
+  g_autofree char *id = ok ? dialog_files_put (dialog, sent->name, fd, error) : NULL;
   return id ? dialog_ask (dialog, "load_file", json_pack ("{s:s}", "file_id", id), error) : NULL;
 }
 
@@ -90,7 +90,7 @@ dialog_take_file (struct dialog *dialog, const json_t *message)
     dialog_say (dialog, TOO_LARGE);
     return TRUE;
   }
-  g_autofree char *text = load (dialog, &sent, &problem);
+  g_autofree char *text = dialog_files_load (dialog, &sent, &problem);
   g_autoptr (json_t) loaded = text ? json_loads (text, 0, NULL) : NULL;
   const char *path = json_member_text (loaded, "local_path");
   g_autofree char *said = text ? g_strdup_printf ("%s is at %s for the code of this chat.", sent.name, path)
@@ -106,7 +106,7 @@ dialog_take_file (struct dialog *dialog, const json_t *message)
 
 /* [{"file_id", "name", "bytes", ...}], the newest first. The caller's. */
 static json_t *
-list (struct dialog *dialog, const char *name, GError **error)
+dialog_files_list (struct dialog *dialog, const char *name, GError **error)
 {
   json_t *params =
       json_pack ("{s:s, s:i, s:s*}", "conversation", dialog->conversation, "limit", LISTED, "name", name);
@@ -118,7 +118,7 @@ void
 dialog_list_files (struct dialog *dialog)
 {
   g_autoptr (GError) problem = NULL;
-  g_autoptr (json_t) files = list (dialog, NULL, &problem);
+  g_autoptr (json_t) files = dialog_files_list (dialog, NULL, &problem);
   g_autoptr (GString) text = g_string_new (LIST_HEAD);
   gsize index;
   json_t *file;
@@ -143,7 +143,7 @@ dialog_is_file_list (const char *text)
 }
 
 static GBytes *
-read_all (int fd, GError **error)
+dialog_files_read_all (int fd, GError **error)
 {
   struct stat st;
   if (fstat (fd, &st) < 0) {
@@ -175,7 +175,7 @@ send_one (struct dialog *dialog, const json_t *file, GError **error)
       call_backend_operation_with (dialog->backend, "file.open", params, -1, &fd, error);
   if (!answer)
     return FALSE;
-  g_autoptr (GBytes) bytes = read_all (fd, error);
+  g_autoptr (GBytes) bytes = dialog_files_read_all (fd, error);
   return bytes && send_document (&dialog->line, json_member_text (file, "name"),
                                  json_member_text (file, "mime"), bytes, error);
 }
@@ -184,7 +184,7 @@ void
 dialog_send_file (struct dialog *dialog, const char *name)
 {
   g_autoptr (GError) problem = NULL;
-  g_autoptr (json_t) files = list (dialog, name, &problem);
+  g_autoptr (json_t) files = dialog_files_list (dialog, name, &problem);
   const json_t *newest = json_array_get (files, 0);
   if (files && !newest)
     g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such file; /files lists them");

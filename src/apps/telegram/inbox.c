@@ -44,7 +44,7 @@ inbox_id (const json_t *update)
 
 REQUIRES (inbox)
 static gboolean
-write_down (struct inbox *inbox, GError **error)
+inbox_write_down (struct inbox *inbox, GError **error)
 {
   g_autoptr (json_t) all = json_pack ("{s:I, s:O, s:O, s:O}", "offset", (json_int_t)inbox->offset, "updates",
                                       inbox->updates, "begun", inbox->begun, "seen", inbox->seen);
@@ -62,7 +62,7 @@ read_array (const json_t *all, const char *name, json_t *array)
 
 REQUIRES (inbox)
 static gboolean
-read_file (struct inbox *inbox, GError **error)
+inbox_read_file (struct inbox *inbox, GError **error)
 {
   gsize length;
   gboolean missing = FALSE;
@@ -81,7 +81,7 @@ read_file (struct inbox *inbox, GError **error)
 
 /* Beside the file, which is another one after each change. */
 static gboolean
-take_lock (struct inbox *inbox, GError **error)
+inbox_take_lock (struct inbox *inbox, GError **error)
 {
   g_autofree char *beside = g_strconcat (inbox->path, ".lock", NULL);
   inbox->lock_fd = open (beside, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -104,7 +104,7 @@ inbox_open (const char *path, GError **error)
   inbox->updates = json_array ();
   inbox->begun = json_array ();
   inbox->seen = json_array ();
-  if (!take_lock (inbox, error) || !read_file (inbox, error))
+  if (!inbox_take_lock (inbox, error) || !inbox_read_file (inbox, error))
     g_clear_pointer (&inbox, inbox_close);
   return inbox;
 }
@@ -127,7 +127,7 @@ inbox_close (struct inbox *inbox)
 /* ---- what is in it ---- */
 
 static gssize
-find_id (const json_t *ids, gint64 id)
+inbox_find_id (const json_t *ids, gint64 id)
 {
   for (gsize i = 0; i < json_array_size (ids); i++)
     if (json_integer_value (json_array_get (ids, i)) == id)
@@ -136,7 +136,7 @@ find_id (const json_t *ids, gint64 id)
 }
 
 static gssize
-find_update (const json_t *updates, gint64 id)
+inbox_find_update (const json_t *updates, gint64 id)
 {
   for (gsize i = 0; i < json_array_size (updates); i++)
     if (inbox_id (json_array_get (updates, i)) == id)
@@ -178,7 +178,7 @@ static void
 add_fresh (struct inbox *inbox, json_t *update, json_t *fresh)
 {
   gint64 id = inbox_id (update);
-  if (find_id (inbox->seen, id) >= 0 || find_update (inbox->updates, id) >= 0)
+  if (inbox_find_id (inbox->seen, id) >= 0 || inbox_find_update (inbox->updates, id) >= 0)
     return;
   json_array_append_new (inbox->updates, json_deep_copy (update));
   json_array_append_new (inbox->seen, json_integer (id));
@@ -190,7 +190,7 @@ add_fresh (struct inbox *inbox, json_t *update, json_t *fresh)
 /* As it was before COUNT updates were added, but for the oldest numbers that were seen. */
 REQUIRES (inbox)
 static void
-take_back (struct inbox *inbox, gsize count, gint64 offset)
+inbox_take_back (struct inbox *inbox, gsize count, gint64 offset)
 {
   for (; count > 0; count--) {
     json_array_remove (inbox->updates, json_array_size (inbox->updates) - 1);
@@ -218,9 +218,9 @@ inbox_take (struct inbox *inbox, const json_t *updates,
   }
   gsize count = json_array_size (fresh);
   /* An offset alone need not be kept: what nobody wanted is not wanted when it comes again. */
-  gboolean ok = count == 0 || write_down (inbox, error);
+  gboolean ok = count == 0 || inbox_write_down (inbox, error);
   if (!ok)
-    take_back (inbox, count, before);
+    inbox_take_back (inbox, count, before);
   g_mutex_unlock (&inbox->lock);
   return ok ? g_steal_pointer (&fresh) : NULL;
 }
@@ -235,7 +235,7 @@ inbox_left (struct inbox *inbox)
   json_array_foreach (inbox->updates, index, update)
   {
     json_t *copy = json_deep_copy (update);
-    if (find_id (inbox->begun, inbox_id (update)) >= 0)
+    if (inbox_find_id (inbox->begun, inbox_id (update)) >= 0)
       json_object_set_new (copy, "begun", json_true ());
     json_array_append_new (left, copy);
   }
@@ -247,10 +247,10 @@ inbox_left (struct inbox *inbox)
 
 REQUIRES (inbox)
 static void
-keep (struct inbox *inbox)
+inbox_keep (struct inbox *inbox)
 {
   g_autoptr (GError) problem = NULL;
-  if (!write_down (inbox, &problem))
+  if (!inbox_write_down (inbox, &problem))
     log_error ("telegram: what was done cannot be written down: %s", problem->message);
 }
 
@@ -258,9 +258,9 @@ void
 inbox_begin (struct inbox *inbox, gint64 id)
 {
   g_mutex_lock (&inbox->lock);
-  if (find_id (inbox->begun, id) < 0) {
+  if (inbox_find_id (inbox->begun, id) < 0) {
     json_array_append_new (inbox->begun, json_integer (id));
-    keep (inbox);
+    inbox_keep (inbox);
   }
   g_mutex_unlock (&inbox->lock);
 }
@@ -269,11 +269,11 @@ void
 inbox_end (struct inbox *inbox, gint64 id)
 {
   g_mutex_lock (&inbox->lock);
-  gssize begun = find_id (inbox->begun, id), at = find_update (inbox->updates, id);
+  gssize begun = inbox_find_id (inbox->begun, id), at = inbox_find_update (inbox->updates, id);
   if (begun >= 0)
     json_array_remove (inbox->begun, (gsize)begun);
   if (at >= 0)
     json_array_remove (inbox->updates, (gsize)at);
-  keep (inbox);
+  inbox_keep (inbox);
   g_mutex_unlock (&inbox->lock);
 }

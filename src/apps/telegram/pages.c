@@ -92,7 +92,7 @@ go_to_style (struct pages *pages, enum style style)
 
 /* Whether Telegram would find TEXT empty: what nobody can see is nothing to it. */
 static gboolean
-is_blank (const char *text)
+pages_is_blank (const char *text)
 {
   for (const char *at = text; *at; at = g_utf8_next_char (at)) {
     gunichar c = g_utf8_get_char (at);
@@ -107,7 +107,7 @@ end_page (struct pages *pages)
 {
   enum style style = pages->style;
   go_to_style (pages, STYLE_PLAIN);
-  if (!is_blank (pages->plain->str)) {
+  if (!pages_is_blank (pages->plain->str)) {
     struct page *page = g_new (struct page, 1);
     *page = (struct page){g_strdup (pages->html->str), g_strdup (pages->plain->str)};
     g_ptr_array_add (pages->done, page);
@@ -119,7 +119,7 @@ end_page (struct pages *pages)
 }
 
 static void
-put_character (struct pages *pages, const char *at, gsize length)
+pages_put_character (struct pages *pages, const char *at, gsize length)
 {
   static const struct {
     char character;
@@ -142,13 +142,13 @@ put_piece (struct pages *pages, const struct piece *piece)
     next = g_utf8_next_char (at);
     if (pages->units + units > PAGE_UNITS)
       end_page (pages);
-    put_character (pages, at, (gsize)(next - at));
+    pages_put_character (pages, at, (gsize)(next - at));
     pages->units += units;
   }
 }
 
 static void
-end_line (struct pages *pages)
+pages_end_line (struct pages *pages)
 {
   gsize units = 0;
   for (guint i = 0; i < pages->line->len; i++)
@@ -165,7 +165,7 @@ end_line (struct pages *pages)
 /* ---- what is added ---- */
 
 static void
-add (struct pages *pages, enum style style, const char *text, gsize length)
+pages_add (struct pages *pages, enum style style, const char *text, gsize length)
 {
   g_autofree char *clean = g_utf8_make_valid (text, (gssize)length);
   for (const char *at = clean; *at;) {
@@ -174,7 +174,7 @@ add (struct pages *pages, enum style style, const char *text, gsize length)
     struct piece piece = {style, g_strndup (at, size)};
     g_array_append_val (pages->line, piece);
     if (end)
-      end_line (pages);
+      pages_end_line (pages);
     at += size;
   }
 }
@@ -186,13 +186,13 @@ begin_line (struct pages *pages)
   guint count = pages->line->len;
   const struct piece *last = count > 0 ? &g_array_index (pages->line, struct piece, count - 1) : NULL;
   if (last && !g_str_has_suffix (last->text, "\n"))
-    add (pages, STYLE_PLAIN, "\n", 1);
+    pages_add (pages, STYLE_PLAIN, "\n", 1);
 }
 
 void
 pages_add_text (struct pages *pages, const char *text)
 {
-  add (pages, STYLE_PLAIN, text, strlen (text));
+  pages_add (pages, STYLE_PLAIN, text, strlen (text));
 }
 
 static void
@@ -201,8 +201,8 @@ add_block (struct pages *pages, const char *code, gsize length)
   while (length > 0 && code[length - 1] == '\n')
     length--;
   begin_line (pages);
-  add (pages, STYLE_BLOCK, code, length);
-  add (pages, STYLE_PLAIN, "\n", 1);
+  pages_add (pages, STYLE_BLOCK, code, length);
+  pages_add (pages, STYLE_PLAIN, "\n", 1);
 }
 
 void
@@ -213,7 +213,7 @@ pages_add_code (struct pages *pages, const char *code)
 
 /* Code between single backticks, within a line. */
 static void
-add_line (struct pages *pages, const char *line, gsize length)
+pages_add_line (struct pages *pages, const char *line, gsize length)
 {
   const char *end = line + length;
   while (line < end) {
@@ -221,11 +221,11 @@ add_line (struct pages *pages, const char *line, gsize length)
     const char *second = first && first + 1 < end ? memchr (first + 1, '`', (gsize)(end - first - 1)) : NULL;
     if (!second || second == first + 1)
       break;
-    add (pages, STYLE_PLAIN, line, (gsize)(first - line));
-    add (pages, STYLE_CODE, first + 1, (gsize)(second - first - 1));
+    pages_add (pages, STYLE_PLAIN, line, (gsize)(first - line));
+    pages_add (pages, STYLE_CODE, first + 1, (gsize)(second - first - 1));
     line = second + 1;
   }
-  add (pages, STYLE_PLAIN, line, (gsize)(end - line));
+  pages_add (pages, STYLE_PLAIN, line, (gsize)(end - line));
 }
 
 static const char *
@@ -241,7 +241,7 @@ pages_add_markdown (struct pages *pages, const char *text)
   for (const char *at = text; *at;) {
     const char *next = after_line (at);
     if (!g_str_has_prefix (at, "```")) {
-      add_line (pages, at, (gsize)(next - at));
+      pages_add_line (pages, at, (gsize)(next - at));
       at = next;
       continue;
     }
@@ -256,7 +256,7 @@ pages_add_markdown (struct pages *pages, const char *text)
 const GPtrArray *
 pages_end (struct pages *pages)
 {
-  end_line (pages);
+  pages_end_line (pages);
   end_page (pages);
   return pages->done;
 }

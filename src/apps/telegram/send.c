@@ -15,7 +15,7 @@
 static char nothing[] = "(nothing to show)";
 
 static void
-complain (const struct chat_line *line, const GError *problem)
+send_complain (const struct chat_line *line, const GError *problem)
 {
   if (g_error_matches (problem, BOT_API_ERROR, BOT_API_CANCELLED)) {
     if (line->was_cut)
@@ -25,7 +25,7 @@ complain (const struct chat_line *line, const GError *problem)
 }
 
 static gint64
-id_of (const json_t *message)
+send_id_of (const json_t *message)
 {
   return json_integer_value (json_object_get (message, "message_id"));
 }
@@ -57,8 +57,8 @@ send_page (const struct chat_line *line, const struct page *page, const json_t *
         bot_api_call (line->api, "sendMessage", parameters_of (line, page->plain, FALSE, keyboard), &problem);
   }
   if (problem)
-    complain (line, problem);
-  return id_of (message);
+    send_complain (line, problem);
+  return send_id_of (message);
 }
 
 static gboolean
@@ -71,7 +71,7 @@ send_as_file (const struct chat_line *line, const GPtrArray *all)
   g_autoptr (GBytes) bytes = g_string_free_to_bytes (text);
   gboolean sent = send_document (line, "reply.txt", "text/plain", bytes, &problem);
   if (!sent)
-    complain (line, problem);
+    send_complain (line, problem);
   return sent;
 }
 
@@ -142,7 +142,7 @@ send_document (const struct chat_line *line, const char *name, const char *mime,
 /* ---- pictures ---- */
 
 static guint32
-number_at (const guint8 *at)
+send_number_at (const guint8 *at)
 {
   return (guint32)at[0] << 24 | (guint32)at[1] << 16 | (guint32)at[2] << 8 | at[3];
 }
@@ -157,7 +157,7 @@ is_photo (GBytes *bytes)
     return FALSE;
   if (length < 24 || memcmp (data + 12, "IHDR", 4) != 0)
     return TRUE;
-  guint64 width = number_at (data + 16), height = number_at (data + 20);
+  guint64 width = send_number_at (data + 16), height = send_number_at (data + 20);
   return width > 0 && height > 0 && width + height <= PHOTO_SIDES && width <= height * PHOTO_RATIO &&
          height <= width * PHOTO_RATIO;
 }
@@ -168,7 +168,7 @@ send_pictures_as_documents (const struct chat_line *line, const struct bot_api_f
   for (gsize i = 0; i < count; i++) {
     g_autoptr (GError) problem = NULL;
     if (!send_document (line, files[i].name, files[i].mime, files[i].bytes, &problem))
-      complain (line, problem);
+      send_complain (line, problem);
   }
 }
 
@@ -200,7 +200,7 @@ send_album (const struct chat_line *line, struct bot_api_file *files, gsize coun
   g_autoptr (GError) problem = NULL;
   if (count == 0 || send_photos (line, files, count, &problem))
     return;
-  complain (line, problem);
+  send_complain (line, problem);
   if (g_error_matches (problem, BOT_API_ERROR, BOT_API_REFUSED))
     send_pictures_as_documents (line, files, count);
 }

@@ -64,7 +64,7 @@ telegram_read_numbers (const char *text, const char *key, GArray **ret_numbers, 
 /* ---- who may ---- */
 
 static gboolean
-has (const GArray *numbers, gint64 number)
+telegram_has (const GArray *numbers, gint64 number)
 {
   for (guint i = 0; i < numbers->len; i++)
     if (g_array_index (numbers, gint64, i) == number)
@@ -75,18 +75,18 @@ has (const GArray *numbers, gint64 number)
 /* A person on the list in a chat with the bot alone; anybody in a chat on the list, since others read along
  * there. */
 static gboolean
-is_allowed (const struct telegram *telegram, const json_t *message, const json_t *from)
+telegram_is_allowed (const struct telegram *telegram, const json_t *message, const json_t *from)
 {
   const json_t *chat = json_object_get (message, "chat");
   gint64 user = json_integer_value (json_object_get (from, "id"));
   gint64 number = json_integer_value (json_object_get (chat, "id"));
   gboolean alone = strcmp (json_member_text (chat, "type"), "private") == 0 && number == user;
-  return (alone && has (telegram->users, user)) || has (telegram->chats, number);
+  return (alone && telegram_has (telegram->users, user)) || telegram_has (telegram->chats, number);
 }
 
 /* The message that UPDATE brings, or that has the button; and who sent or pressed it. */
 static const json_t *
-message_of (const json_t *update, const json_t **ret_from)
+telegram_message_of (const json_t *update, const json_t **ret_from)
 {
   const json_t *query = json_object_get (update, "callback_query"),
                *message = json_object_get (query ? query : update, "message");
@@ -112,13 +112,13 @@ note_stranger (struct telegram *telegram, gint64 user, gint64 chat)
 }
 
 static gboolean
-is_wanted (gpointer data, const json_t *update)
+telegram_is_wanted (gpointer data, const json_t *update)
 {
   struct telegram *telegram = data;
-  const json_t *from, *message = message_of (update, &from);
+  const json_t *from, *message = telegram_message_of (update, &from);
   if (!json_is_object (message) || !json_is_object (from))
     return FALSE;
-  if (is_allowed (telegram, message, from))
+  if (telegram_is_allowed (telegram, message, from))
     return TRUE;
   note_stranger (telegram, json_integer_value (json_object_get (from, "id")), chat_of (message));
   return FALSE;
@@ -149,7 +149,7 @@ route (struct telegram *telegram, const json_t *updates)
   json_t *update;
   json_array_foreach ((json_t *)(guintptr)updates, index, update)
   {
-    const json_t *from, *message = message_of (update, &from);
+    const json_t *from, *message = telegram_message_of (update, &from);
     struct dialog *dialog = dialog_of (telegram, chat_of (message));
     if (!dialog)
       continue;
@@ -168,7 +168,7 @@ take_up (struct telegram *telegram)
   json_t *update;
   json_array_foreach (left, index, update)
   {
-    if (is_wanted (telegram, update))
+    if (telegram_is_wanted (telegram, update))
       json_array_append (wanted, update);
     else
       inbox_end (telegram->inbox, inbox_id (update));
@@ -179,7 +179,7 @@ take_up (struct telegram *telegram)
 /* ---- polling ---- */
 
 static gboolean
-is_over (const struct telegram *telegram, gint64 wait_ms)
+telegram_is_over (const struct telegram *telegram, gint64 wait_ms)
 {
   struct pollfd ready = {.fd = telegram->settings->cancel_fd, .events = POLLIN};
   return poll (&ready, 1, (int)wait_ms) > 0;
@@ -187,7 +187,7 @@ is_over (const struct telegram *telegram, gint64 wait_ms)
 
 /* Whether another try may end otherwise. Each kind of trouble is logged when it begins. */
 static gboolean
-may_go_on (const GError *problem, int *last)
+telegram_may_go_on (const GError *problem, int *last)
 {
   gboolean known = problem->domain == BOT_API_ERROR;
   if (known && problem->code != *last)
@@ -209,11 +209,11 @@ step_over (struct telegram *telegram, struct bot_api_wanted *wanted, gint64 id)
 
 /* What came is taken. *RET_PAUSE_MS: before the next question. */
 static gboolean
-take_answer (struct telegram *telegram, const json_t *updates, gint64 asked_us, gint64 *ret_pause_ms,
-             GError **error)
+telegram_take_answer (struct telegram *telegram, const json_t *updates, gint64 asked_us, gint64 *ret_pause_ms,
+                      GError **error)
 {
   gint64 before = inbox_offset (telegram->inbox);
-  g_autoptr (json_t) fresh = inbox_take (telegram->inbox, updates, is_wanted, telegram, error);
+  g_autoptr (json_t) fresh = inbox_take (telegram->inbox, updates, telegram_is_wanted, telegram, error);
   if (!fresh)
     return FALSE;
   route (telegram, fresh);
@@ -230,7 +230,7 @@ poll_on (struct telegram *telegram, GError **error)
                                   .wait_s = (guint)(telegram->settings->config->telegram_poll_ms / 1000)};
   gint64 pause_ms = 0;
   int last = -1;
-  while (!is_over (telegram, inbox_count (telegram->inbox) >= INBOX_MAX ? AGAIN_MS : pause_ms)) {
+  while (!telegram_is_over (telegram, inbox_count (telegram->inbox) >= INBOX_MAX ? AGAIN_MS : pause_ms)) {
     g_autoptr (GError) problem = NULL;
     gint64 again_ms, unreadable, asked_us = g_get_monotonic_time ();
     if (inbox_count (telegram->inbox) >= INBOX_MAX)
@@ -238,7 +238,7 @@ poll_on (struct telegram *telegram, GError **error)
     wanted.offset = inbox_offset (telegram->inbox);
     g_autoptr (json_t) updates = bot_api_poll (telegram->api, &wanted, &again_ms, &unreadable, &problem);
     if (updates) {
-      if (!take_answer (telegram, updates, asked_us, &pause_ms, error))
+      if (!telegram_take_answer (telegram, updates, asked_us, &pause_ms, error))
         return FALSE;
       wanted.limit = UPDATES_MAX;
       last = -1;
@@ -247,7 +247,7 @@ poll_on (struct telegram *telegram, GError **error)
     } else if (unreadable > 0) {
       step_over (telegram, &wanted, unreadable);
       pause_ms = AGAIN_MS;
-    } else if (!may_go_on (problem, &last)) {
+    } else if (!telegram_may_go_on (problem, &last)) {
       g_propagate_error (error, g_steal_pointer (&problem));
       return FALSE;
     } else
@@ -303,7 +303,7 @@ open_places (struct telegram *telegram, GError **error)
 /* Says who the bot is; its token is looked at before all else. A server that cannot be reached yet is waited
  * for. */
 static gboolean
-greet (struct telegram *telegram, GError **error)
+telegram_greet (struct telegram *telegram, GError **error)
 {
   g_autoptr (json_t) me = bot_api_call (telegram->api, "getMe", json_object (), error);
   if (!me)
@@ -360,7 +360,8 @@ telegram_serve (const struct telegram_settings *settings, GError **error)
   gboolean ok = (telegram.over_fd >= 0 || error_from_errno (&problem, errno, "cannot make a descriptor")) &&
                 bot_api_check_token (settings->token, &problem) && check_api (settings->config, &problem) &&
                 read_config (&telegram, &problem) && open_places (&telegram, &problem) &&
-                (telegram.api = bot_api_new (&telegram.where, &problem)) && greet (&telegram, &problem);
+                (telegram.api = bot_api_new (&telegram.where, &problem)) &&
+                telegram_greet (&telegram, &problem);
   if (ok) {
     make_world (&telegram);
     take_up (&telegram);

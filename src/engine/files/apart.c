@@ -23,7 +23,7 @@ struct identity {
 typedef GArray ancestry;
 
 static gboolean
-is_in (const ancestry *directories, const struct identity *wanted)
+apart_is_in (const ancestry *directories, const struct identity *wanted)
 {
   for (guint i = 0; i < directories->len; i++) {
     const struct identity *each = &g_array_index (directories, struct identity, i);
@@ -43,7 +43,7 @@ ancestry_of (int fd)
   autoclose int at = fd;
   while (at >= 0 && fstat (at, &info) == 0) {
     const struct identity here = {info.st_dev, info.st_ino};
-    if (is_in (directories, &here)) /* the root is above itself */
+    if (apart_is_in (directories, &here)) /* the root is above itself */
       return g_steal_pointer (&directories);
     g_array_append_val (directories, here);
     int next = openat (at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -63,13 +63,13 @@ overlaps (const ancestry *given, const char *path)
   g_autoptr (GArray) own = ancestry_of (open (path, O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!own)
     return errno != ENOENT && errno != ENOTDIR && errno != EACCES;
-  return is_in (given, &g_array_index (own, struct identity, 0)) ||
-         is_in (own, &g_array_index (given, struct identity, 0));
+  return apart_is_in (given, &g_array_index (own, struct identity, 0)) ||
+         apart_is_in (own, &g_array_index (given, struct identity, 0));
 }
 
 /* With them, code would have the daemon's socket and lock, tokens, what others wait for in reviews. */
 static gboolean
-check_own (const struct config *config, const ancestry *given, GError **error)
+apart_check_own (const struct config *config, const ancestry *given, GError **error)
 {
   g_autofree char *socket = config_socket (config, NULL);
   g_autofree char *beside = socket ? g_path_get_dirname (socket) : NULL;
@@ -134,6 +134,6 @@ apart_check (const struct config *config, int fd, gboolean changes, GError **err
   g_autoptr (GArray) given = ancestry_of (fcntl (fd, F_DUPFD_CLOEXEC, 3));
   if (!given)
     return error_from_errno (error, errno, "it cannot be looked at");
-  return check_own (config, given, error) &&
+  return apart_check_own (config, given, error) &&
          (!changes || (check_programs (given, error) && check_environments (given, error)));
 }

@@ -81,7 +81,7 @@ artifact_free (struct artifact *artifact)
 /* PART with SUFFIX before its ending, within what a file name may have: what is too long loses the end of its
  * stem. */
 static void
-append_part (GString *name, const char *part, const char *suffix)
+artifact_append_part (GString *name, const char *part, const char *suffix)
 {
   gsize length = strlen (part);
   const char *dot = strrchr (part, '.');
@@ -113,7 +113,7 @@ shown_name (const char *path)
   for (gsize i = 0; parts[i]; i++) {
     if (i > 0)
       g_string_append_c (name, '/');
-    append_part (name, parts[i], "");
+    artifact_append_part (name, parts[i], "");
   }
   return g_string_free (name, FALSE);
 }
@@ -130,7 +130,7 @@ artifact_unique_name (GHashTable *names, char *name)
     char suffix[16];
     g_snprintf (suffix, sizeof suffix, "-%u", n);
     GString *numbered = g_string_new_len (taken, last - taken);
-    append_part (numbered, last, suffix);
+    artifact_append_part (numbered, last, suffix);
     if (!g_hash_table_contains (names, numbered->str))
       return g_string_free (numbered, FALSE);
     g_string_free (numbered, TRUE);
@@ -152,7 +152,7 @@ abbreviated (const char *path)
 }
 
 static void
-leave_out (struct collection *collection, enum reason reason, const char *path)
+artifact_leave_out (struct collection *collection, enum reason reason, const char *path)
 {
   struct left_out *left_out = &collection->left_out[reason];
   if (left_out->count < NAMES_SHOWN)
@@ -177,7 +177,7 @@ open_repaired (int directory, const char *name, int flags, mode_t mode)
 }
 
 static int
-open_below (int directory, const char *name, int more_flags, mode_t repair)
+artifact_open_below (int directory, const char *name, int more_flags, mode_t repair)
 {
   int flags = O_RDONLY | (layer_is_disabled (LAYER_LINKS) ? 0 : O_NOFOLLOW) | O_NONBLOCK | O_NOCTTY |
               O_CLOEXEC | more_flags;
@@ -190,7 +190,7 @@ open_below (int directory, const char *name, int more_flags, mode_t repair)
 /* ---- one file ---- */
 
 static gboolean
-is_cancelled (struct interrupt *interrupt)
+artifact_is_cancelled (struct interrupt *interrupt)
 {
   return interrupt_wait_one (interrupt, -1, 0, 0) == WAIT_CANCELLED;
 }
@@ -198,7 +198,7 @@ is_cancelled (struct interrupt *interrupt)
 /* Fills hash, type and length from what is read, so that the three agree. Returns 0 or a negative errno;
  * -EFBIG when there is more than MOST bytes. */
 static int
-digest (struct artifact *artifact, int file, guint64 most, struct interrupt *interrupt)
+artifact_digest (struct artifact *artifact, int file, guint64 most, struct interrupt *interrupt)
 {
   g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
   g_autofree guint8 *block = g_malloc (BLOCK_BYTES);
@@ -213,7 +213,7 @@ digest (struct artifact *artifact, int file, guint64 most, struct interrupt *int
       artifact->mime = mime_guess (artifact->name, block, MIN ((gsize)got, MIME_HEAD_BYTES));
     if (got == 0)
       break;
-    if (blocks % CANCEL_BLOCKS == CANCEL_BLOCKS - 1 && is_cancelled (interrupt))
+    if (blocks % CANCEL_BLOCKS == CANCEL_BLOCKS - 1 && artifact_is_cancelled (interrupt))
       return -ECANCELED;
     total += (guint64)got;
     if (total > most)
@@ -227,7 +227,7 @@ digest (struct artifact *artifact, int file, guint64 most, struct interrupt *int
 
 /* What is seen now is known the next time. SHA256 may be NULL. */
 static void
-remember (struct collection *collection, const char *path, const struct stat *st, const char *sha256)
+artifact_remember (struct collection *collection, const char *path, const struct stat *st, const char *sha256)
 {
   if (!collection->seen)
     return;
@@ -239,7 +239,7 @@ remember (struct collection *collection, const char *path, const struct stat *st
 }
 
 static enum reason
-reason_of (int err)
+artifact_reason_of (int err)
 {
   switch (err) {
   case ECANCELED:
@@ -268,7 +268,7 @@ why_not (const struct collection *collection, const char *path, const struct sta
 /* Whether ST is that of the place of a file that is bind-mounted. The directories above it can be renamed, so
  * its path does not tell. */
 static gboolean
-is_place (const struct collection *collection, const struct stat *st)
+artifact_is_place (const struct collection *collection, const struct stat *st)
 {
   GHashTableIter iter;
   gpointer value;
@@ -284,25 +284,25 @@ is_place (const struct collection *collection, const struct stat *st)
 }
 
 static void
-take_file (struct collection *collection, int directory, const char *name, const char *path)
+artifact_take_file (struct collection *collection, int directory, const char *name, const char *path)
 {
-  autoclose int file = open_below (directory, name, 0, 0600);
+  autoclose int file = artifact_open_below (directory, name, 0, 0600);
   struct stat st;
   if (file < 0 || fstat (file, &st) < 0)
-    return leave_out (collection, REASON_UNREADABLE, path);
+    return artifact_leave_out (collection, REASON_UNREADABLE, path);
   if (!S_ISREG (st.st_mode))
-    return leave_out (collection, REASON_KIND, path);
-  if (is_place (collection, &st))
+    return artifact_leave_out (collection, REASON_KIND, path);
+  if (artifact_is_place (collection, &st))
     return;
   const struct workspace_file *known = g_hash_table_lookup (collection->known, path);
   gboolean same = known && workspace_file_is (known, &st);
   if (same && !(known->recent && known->sha256))
-    return remember (collection, path, &st, known->sha256);
+    return artifact_remember (collection, path, &st, known->sha256);
   gboolean may_be_same = same || (known && known->by_content && known->size == (guint64)st.st_size);
   int reason = why_not (collection, path, &st);
   if (reason >= 0) {
-    remember (collection, path, &st, NULL);
-    return leave_out (collection, (enum reason)reason, path);
+    artifact_remember (collection, path, &st, NULL);
+    return artifact_leave_out (collection, (enum reason)reason, path);
   }
 
   struct artifact *artifact = g_new0 (struct artifact, 1);
@@ -310,13 +310,13 @@ take_file (struct collection *collection, int directory, const char *name, const
   artifact->name = artifact_unique_name (collection->names, shown_name (path));
   artifact->path = g_strdup (path);
   artifact->changed_ns = workspace_changed_ns (&st);
-  int r = digest (artifact, file, collection->limits->value[LIMIT_FILES_BYTES] - collection->bytes,
-                  collection->interrupt);
+  int r = artifact_digest (artifact, file, collection->limits->value[LIMIT_FILES_BYTES] - collection->bytes,
+                           collection->interrupt);
   if (r == 0)
-    remember (collection, path, &st, artifact->sha256);
+    artifact_remember (collection, path, &st, artifact->sha256);
   if (r < 0 || (may_be_same && strcmp (artifact->sha256, known->sha256) == 0)) {
     if (r < 0)
-      leave_out (collection, reason_of (-r), path);
+      artifact_leave_out (collection, artifact_reason_of (-r), path);
     artifact_free (artifact);
     return;
   }
@@ -355,11 +355,12 @@ visits_left (const struct collection *collection)
 /* DEPTH is how many more levels may be entered: LIMIT_FILES_DEPTH bounds this recursion, and so its open
  * descriptors. */
 static void
-take_tree (struct collection *collection, int parent, const char *name, const char *path, guint64 depth)
+artifact_take_tree (struct collection *collection, int parent, const char *name, const char *path,
+                    guint64 depth)
 {
   if (depth == 0)
-    return leave_out (collection, REASON_DEPTH, path);
-  autoclose int directory = open_below (parent, name, O_DIRECTORY, 0700);
+    return artifact_leave_out (collection, REASON_DEPTH, path);
+  autoclose int directory = artifact_open_below (parent, name, O_DIRECTORY, 0700);
   /* A container has its work directory there, whose files are where they should be. */
   if (directory < 0 && errno == EXDEV && g_str_equal (path, "work"))
     return;
@@ -367,37 +368,37 @@ take_tree (struct collection *collection, int parent, const char *name, const ch
   int err;
   g_autoptr (GPtrArray) names = listing_read (directory, visits_left (collection) + 1, &err);
   if (err)
-    return leave_out (collection, REASON_UNREADABLE, path);
+    return artifact_leave_out (collection, REASON_UNREADABLE, path);
 
   gboolean in_tmp = g_str_has_prefix (path, "tmp");
   for (guint i = 0; i < names->len; i++) {
     const char *entry = g_ptr_array_index (names, i);
     g_autofree char *below = g_strconcat (path, "/", entry, NULL);
     struct stat st;
-    if (is_cancelled (collection->interrupt))
-      return leave_out (collection, REASON_CANCELLED, below);
+    if (artifact_is_cancelled (collection->interrupt))
+      return artifact_leave_out (collection, REASON_CANCELLED, below);
     if (visits_left (collection) == 0)
-      return leave_out (collection, REASON_COUNT, below);
+      return artifact_leave_out (collection, REASON_COUNT, below);
     collection->visits++;
     if (fstatat (directory, entry, &st, layer_is_disabled (LAYER_LINKS) ? 0 : AT_SYMLINK_NOFOLLOW) < 0) {
-      leave_out (collection, REASON_UNREADABLE, below);
+      artifact_leave_out (collection, REASON_UNREADABLE, below);
       continue;
     }
     if (is_cache (entry, S_ISDIR (st.st_mode), in_tmp))
       continue;
     if (S_ISDIR (st.st_mode))
-      take_tree (collection, directory, entry, below, depth - 1);
+      artifact_take_tree (collection, directory, entry, below, depth - 1);
     else if (S_ISREG (st.st_mode))
-      take_file (collection, directory, entry, below);
+      artifact_take_file (collection, directory, entry, below);
     else if (!is_whiteout (&st) && !g_hash_table_contains (collection->known, below))
-      leave_out (collection, REASON_KIND, below);
+      artifact_leave_out (collection, REASON_KIND, below);
   }
 }
 
 /* ---- what is said of the rest ---- */
 
 static char *
-describe (const struct collection *collection, enum reason reason)
+artifact_describe (const struct collection *collection, enum reason reason)
 {
   const struct limits *limits = collection->limits;
   switch (reason) {
@@ -426,13 +427,13 @@ describe (const struct collection *collection, enum reason reason)
 }
 
 static void
-warn (struct collection *collection, GPtrArray *warnings)
+artifact_warn (struct collection *collection, GPtrArray *warnings)
 {
   for (int reason = 0; reason < REASONS; reason++) {
     struct left_out *left_out = &collection->left_out[reason];
     if (left_out->count == 0)
       continue;
-    g_autofree char *why = describe (collection, (enum reason)reason);
+    g_autofree char *why = artifact_describe (collection, (enum reason)reason);
     gsize shown = MIN (left_out->count, NAMES_SHOWN);
     g_autoptr (GString) text = g_string_new ("left out: ");
     for (gsize i = 0; i < shown; i++) {
@@ -458,9 +459,9 @@ artifact_collect (int root_fd, GHashTable *known, GHashTable *seen, const struct
       .artifacts = g_ptr_array_new_with_free_func ((GDestroyNotify)artifact_free),
       .names = g_hash_table_new (g_str_hash, g_str_equal),
   };
-  take_tree (&collection, root_fd, "work", "work", limits->value[LIMIT_FILES_DEPTH]);
-  take_tree (&collection, root_fd, "tmp", "tmp", limits->value[LIMIT_FILES_DEPTH]);
-  warn (&collection, warnings);
+  artifact_take_tree (&collection, root_fd, "work", "work", limits->value[LIMIT_FILES_DEPTH]);
+  artifact_take_tree (&collection, root_fd, "tmp", "tmp", limits->value[LIMIT_FILES_DEPTH]);
+  artifact_warn (&collection, warnings);
   g_hash_table_unref (collection.names);
   return collection.artifacts;
 }
@@ -471,7 +472,7 @@ int
 artifact_open (int root_fd, const struct artifact *artifact, GError **error)
 {
   struct stat st;
-  autoclose int file = open_below (root_fd, artifact->path, 0, 0600);
+  autoclose int file = artifact_open_below (root_fd, artifact->path, 0, 0600);
   if (file < 0 || fstat (file, &st) < 0) {
     error_from_errno (error, errno, "cannot open %s", artifact->name);
     return -1;

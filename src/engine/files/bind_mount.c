@@ -36,7 +36,7 @@ bind_mount_check (const struct host *host, enum isolation isolation, const char 
 
 /* The launcher's one answer. */
 static gboolean
-take_answer (int socket, const char *what, int *ret_mount_fd, GError **error)
+bind_mount_take_answer (int socket, const char *what, int *ret_mount_fd, GError **error)
 {
   union {
     struct wire_control_header header;
@@ -65,7 +65,7 @@ take_answer (int socket, const char *what, int *ret_mount_fd, GError **error)
 
 /* Root's sandboxes are another user's: the mount says that their files are theirs. */
 static char **
-arguments_of (const struct host *host, const char *word)
+bind_mount_arguments_of (const struct host *host, const char *word)
 {
   g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (g_free);
   const struct workspace_owner *owner = &host->owner;
@@ -92,13 +92,13 @@ bind_mount_make (const struct host *host, int fd, const char *word, const char *
   autoclose int ours = ends[0];
   autoclose int theirs = ends[1];
   const struct launcher_fd fds[] = {{theirs, WIRE_LAUNCH_CONTROL}, {fd, WIRE_BIND_FD}};
-  g_auto (GStrv) arguments = arguments_of (host, word);
+  g_auto (GStrv) arguments = bind_mount_arguments_of (host, word);
   struct bind_mount bind_mount;
   if (!launcher_start (host->launcher, arguments, fds, G_N_ELEMENTS (fds), &bind_mount.launcher_fd, error))
     return FALSE;
   /* So that its end ends the wait. */
   fd_close (&theirs);
-  if (take_answer (ours, what, &bind_mount.mount_fd, error)) {
+  if (bind_mount_take_answer (ours, what, &bind_mount.mount_fd, error)) {
     *ret_bind_mount = bind_mount;
     return TRUE;
   }

@@ -83,7 +83,7 @@ change_entry_clear (struct change_entry *entry)
 }
 
 static void
-free_change (gpointer data)
+changes_free_change (gpointer data)
 {
   struct change *change = data;
   change_entry_clear (&change->before);
@@ -106,13 +106,13 @@ change_set_free (struct change_set *set)
 /* ---- one entry ---- */
 
 static gint64
-ns_of (struct timespec time)
+changes_ns_of (struct timespec time)
 {
   return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
 }
 
 static enum change_type
-type_of (mode_t mode)
+changes_type_of (mode_t mode)
 {
   return S_ISREG (mode)   ? CHANGE_FILE
          : S_ISLNK (mode) ? CHANGE_LINK
@@ -155,7 +155,7 @@ digest_file (int fd, guint64 bytes, GByteArray *text)
 
 /* NULL, with errno: it cannot be read. */
 static char *
-read_link (int directory_fd, const char *name)
+changes_read_link (int directory_fd, const char *name)
 {
   char target[PATH_MAX + 1];
   gssize length = readlinkat (directory_fd, name, target, sizeof target - 1);
@@ -166,20 +166,20 @@ static void
 fill_entry (struct change_entry *entry, const struct stat *st)
 {
   *entry = (struct change_entry){
-      .type = type_of (st->st_mode),
+      .type = changes_type_of (st->st_mode),
       .mode = st->st_mode & 0777,
       .bytes = S_ISREG (st->st_mode) ? (guint64)st->st_size : 0,
       .inode = st->st_ino,
-      .modified_ns = ns_of (st->st_mtim),
-      .changed_ns = ns_of (st->st_ctim),
+      .modified_ns = changes_ns_of (st->st_mtim),
+      .changed_ns = changes_ns_of (st->st_ctim),
   };
 }
 
 /* With the text of a file in TEXT, unless that is NULL. FALSE, with errno: nobody can tell what NAME is. That
  * the content of a file cannot be read is told by its digest, which is NULL. */
 static gboolean
-read_entry (int directory_fd, const char *name, guint64 most_bytes, struct change_entry *ret_entry,
-            GByteArray *text)
+changes_read_entry (int directory_fd, const char *name, guint64 most_bytes, struct change_entry *ret_entry,
+                    GByteArray *text)
 {
   struct stat st;
   *ret_entry = (struct change_entry){.type = CHANGE_NOTHING};
@@ -189,7 +189,7 @@ read_entry (int directory_fd, const char *name, guint64 most_bytes, struct chang
     return errno == ENOENT;
   fill_entry (ret_entry, &st);
   if (ret_entry->type == CHANGE_LINK)
-    return (ret_entry->target = read_link (directory_fd, name)) != NULL;
+    return (ret_entry->target = changes_read_link (directory_fd, name)) != NULL;
   if (ret_entry->type != CHANGE_FILE || ret_entry->bytes > most_bytes)
     return TRUE;
   autoclose int fd = open_in (directory_fd, name, O_RDONLY);
@@ -203,16 +203,16 @@ read_entry (int directory_fd, const char *name, guint64 most_bytes, struct chang
 void
 change_entry_read (int directory_fd, const char *name, guint64 most_bytes, struct change_entry *ret_entry)
 {
-  (void)read_entry (directory_fd, name, most_bytes, ret_entry, NULL);
+  (void)changes_read_entry (directory_fd, name, most_bytes, ret_entry, NULL);
 }
 
 /* ---- the list ---- */
 
-static void set_obstacle (struct walk *walk, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static void changes_set_obstacle (struct walk *walk, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 /* The first one stays. */
 static void
-set_obstacle (struct walk *walk, const char *format, ...)
+changes_set_obstacle (struct walk *walk, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
@@ -224,11 +224,11 @@ set_obstacle (struct walk *walk, const char *format, ...)
 static void
 set_unreadable (struct walk *walk, int err)
 {
-  set_obstacle (walk, "a directory cannot be read: %s", g_strerror (err));
+  changes_set_obstacle (walk, "a directory cannot be read: %s", g_strerror (err));
 }
 
 static char *
-path_of (const struct walk *walk, const char *name)
+changes_path_of (const struct walk *walk, const char *name)
 {
   return walk->path->len > 0 ? g_strconcat (walk->path->str, "/", name, NULL) : g_strdup (name);
 }
@@ -240,32 +240,34 @@ shown_path (const char *path)
   return text_one_line (path, PATH_SHOWN_BYTES);
 }
 
-/* read_entry; what nobody can tell is no change that anybody could review. */
+/* changes_read_entry; what nobody can tell is no change that anybody could review. */
 static void
 take_entry (struct walk *walk, int directory_fd, const char *name, guint64 most_bytes,
             struct change_entry *ret_entry, GByteArray *text)
 {
-  if (read_entry (directory_fd, name, most_bytes, ret_entry, text))
+  if (changes_read_entry (directory_fd, name, most_bytes, ret_entry, text))
     return;
   int err = errno;
-  g_autofree char *path = path_of (walk, name);
+  g_autofree char *path = changes_path_of (walk, name);
   g_autofree char *shown = shown_path (path);
-  set_obstacle (walk, "%s cannot be read: %s", shown, g_strerror (err));
+  changes_set_obstacle (walk, "%s cannot be read: %s", shown, g_strerror (err));
 }
 
 /* Whether one more of NAME can be listed. */
 static gboolean
-has_room (struct walk *walk, const char *name)
+changes_has_room (struct walk *walk, const char *name)
 {
   gsize bytes = walk->path->len + 1 + strlen (name);
   if (walk->full)
     return FALSE;
   if (walk->set->changes->len >= CHANGES_MAX)
-    set_obstacle (walk, "more than %d files would be changed", CHANGES_MAX);
+    changes_set_obstacle (walk, "more than %d files would be changed", CHANGES_MAX);
   else if (bytes > PATH_BYTES)
-    set_obstacle (walk, "the path of a file that would be changed has more than %zu bytes", PATH_BYTES);
+    changes_set_obstacle (walk, "the path of a file that would be changed has more than %zu bytes",
+                          PATH_BYTES);
   else if (walk->name_bytes + bytes > NAMES_BYTES)
-    set_obstacle (walk, "the paths of what would be changed have more than %zu bytes together", NAMES_BYTES);
+    changes_set_obstacle (walk, "the paths of what would be changed have more than %zu bytes together",
+                          NAMES_BYTES);
   else {
     walk->name_bytes += bytes;
     return TRUE;
@@ -278,19 +280,19 @@ has_room (struct walk *walk, const char *name)
 static struct change *
 add_change (struct walk *walk, const char *name, gboolean covered)
 {
-  if (!has_room (walk, name))
+  if (!changes_has_room (walk, name))
     return NULL;
   struct change *change = g_new0 (struct change, 1);
-  change->path = path_of (walk, name);
+  change->path = changes_path_of (walk, name);
   change->covered = covered;
   g_ptr_array_add (walk->set->changes, change);
   return change;
 }
 
 static void
-leave_out (struct walk *walk, const char *name)
+changes_leave_out (struct walk *walk, const char *name)
 {
-  g_autofree char *path = path_of (walk, name);
+  g_autofree char *path = changes_path_of (walk, name);
   g_autofree char *shown = shown_path (path);
   if (walk->left_out++ < NAMES_SHOWN)
     g_string_append_printf (walk->left_out_names, "%s%s", walk->left_out_names->len > 0 ? ", " : "", shown);
@@ -302,7 +304,7 @@ check_time (struct walk *walk, const struct change *change)
   if (change->before.type == CHANGE_NOTHING || change->before.changed_ns <= walk->begun_ns)
     return;
   g_autofree char *shown = shown_path (change->path);
-  set_obstacle (walk, "%s was changed by somebody else while the code ran", shown);
+  changes_set_obstacle (walk, "%s was changed by somebody else while the code ran", shown);
 }
 
 /* The names in DIRECTORY_FD, in their order. */
@@ -317,7 +319,7 @@ list_names (struct walk *walk, int directory_fd)
 }
 
 static gsize
-enter (struct walk *walk, const char *name)
+changes_enter (struct walk *walk, const char *name)
 {
   gsize length = walk->path->len;
   g_string_append_printf (walk->path, "%s%s", length > 0 ? "/" : "", name);
@@ -329,7 +331,7 @@ is_too_deep (struct walk *walk, guint depth)
 {
   if (depth < DEPTH_MAX)
     return FALSE;
-  set_obstacle (walk, "directories are nested more than %d deep", DEPTH_MAX);
+  changes_set_obstacle (walk, "directories are nested more than %d deep", DEPTH_MAX);
   return TRUE;
 }
 
@@ -350,7 +352,7 @@ list_removed (struct walk *walk, int directory_fd, guint depth)
     if (change->before.type != CHANGE_DIRECTORY)
       continue;
     autoclose int fd = open_in (directory_fd, name, O_RDONLY | O_DIRECTORY);
-    gsize length = enter (walk, name);
+    gsize length = changes_enter (walk, name);
     if (fd >= 0)
       list_removed (walk, fd, depth + 1);
     else
@@ -362,7 +364,7 @@ list_removed (struct walk *walk, int directory_fd, guint depth)
 /* ---- text ---- */
 
 static gboolean
-is_text (const GByteArray *content, const struct change_entry *entry)
+changes_is_text (const GByteArray *content, const struct change_entry *entry)
 {
   return entry->bytes <= TEXT_BYTES && content->len == entry->bytes &&
          g_utf8_validate ((const char *)content->data, (gssize)content->len, NULL);
@@ -371,7 +373,7 @@ is_text (const GByteArray *content, const struct change_entry *entry)
 static void
 show_text (struct walk *walk, struct change *change, const GByteArray *before, const GByteArray *after)
 {
-  if (!is_text (before, &change->before) || !is_text (after, &change->after)) {
+  if (!changes_is_text (before, &change->before) || !changes_is_text (after, &change->after)) {
     change->binary = TRUE;
     return;
   }
@@ -391,7 +393,7 @@ show_text (struct walk *walk, struct change *change, const GByteArray *before, c
 
 /* A file that was opened for writing is in the layer whole, whether anything was written or not. */
 static gboolean
-is_same (const struct change_entry *before, const struct change_entry *after)
+changes_is_same (const struct change_entry *before, const struct change_entry *after)
 {
   if (before->type != after->type)
     return FALSE;
@@ -415,18 +417,18 @@ static void
 list_removed_below (struct walk *walk, const struct level *level, const char *name)
 {
   autoclose int fd = open_in (level->lower_fd, name, O_RDONLY | O_DIRECTORY);
-  gsize length = enter (walk, name);
+  gsize length = changes_enter (walk, name);
   if (fd >= 0)
     list_removed (walk, fd, level->depth + 1);
   else {
     g_autofree char *shown = shown_path (walk->path->str);
-    set_obstacle (walk, "the directory %s cannot be read", shown);
+    changes_set_obstacle (walk, "the directory %s cannot be read", shown);
   }
   g_string_truncate (walk->path, length);
 }
 
 static void
-take_removed (struct walk *walk, const struct level *level, const char *name)
+changes_take_removed (struct walk *walk, const struct level *level, const char *name)
 {
   struct change_entry before;
   take_entry (walk, level->lower_fd, name, CHANGES_HASHED_BYTES, &before, NULL);
@@ -452,10 +454,10 @@ take_file_or_link (struct walk *walk, const struct level *level, const char *nam
   take_entry (walk, level->upper_fd, name, G_MAXUINT64, &change->after, now);
   if (change->after.type == CHANGE_FILE && !change->after.sha256) {
     g_autofree char *shown = shown_path (change->path);
-    set_obstacle (walk, "the file %s, as the code left it, cannot be read", shown);
+    changes_set_obstacle (walk, "the file %s, as the code left it, cannot be read", shown);
     return;
   }
-  if (is_same (&change->before, &change->after)) {
+  if (changes_is_same (&change->before, &change->after)) {
     forget_last (walk);
     return;
   }
@@ -482,7 +484,7 @@ is_opaque (struct walk *walk, int fd)
 
 /* The mode may close it to its own user, who is us. */
 static int
-open_upper (int directory_fd, const char *name, guint mode)
+changes_open_upper (int directory_fd, const char *name, guint mode)
 {
   int fd = open_in (directory_fd, name, O_RDONLY | O_DIRECTORY);
   if (fd >= 0 || errno != EACCES)
@@ -495,14 +497,14 @@ open_upper (int directory_fd, const char *name, guint mode)
 }
 
 static void
-take_directory (struct walk *walk, const struct level *level, const char *name)
+changes_take_directory (struct walk *walk, const struct level *level, const char *name)
 {
   struct change_entry before, after;
   take_entry (walk, level->lower_fd, name, 0, &before, NULL);
   take_entry (walk, level->upper_fd, name, 0, &after, NULL);
-  autoclose int upper_fd = open_upper (level->upper_fd, name, after.mode);
+  autoclose int upper_fd = changes_open_upper (level->upper_fd, name, after.mode);
   if (upper_fd < 0) {
-    set_obstacle (walk, "a directory that the code made cannot be read: %s", g_strerror (errno));
+    changes_set_obstacle (walk, "a directory that the code made cannot be read: %s", g_strerror (errno));
     return;
   }
   gboolean merged = before.type == CHANGE_DIRECTORY && !is_opaque (walk, upper_fd);
@@ -527,7 +529,7 @@ take_directory (struct walk *walk, const struct level *level, const char *name)
   if (!merged && before.type == CHANGE_DIRECTORY)
     list_removed_below (walk, level, name);
   const struct level below = {upper_fd, lower_fd, level->depth + 1, level->covered || !merged};
-  gsize length = enter (walk, name);
+  gsize length = changes_enter (walk, name);
   take_level (walk, &below);
   g_string_truncate (walk->path, length);
 }
@@ -542,22 +544,22 @@ take_level (struct walk *walk, const struct level *level)
     const char *name = names->pdata[i];
     struct stat st;
     if (fstatat (level->upper_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-      set_obstacle (walk, "a file that the code made cannot be read: %s", g_strerror (errno));
+      changes_set_obstacle (walk, "a file that the code made cannot be read: %s", g_strerror (errno));
     else if (S_ISCHR (st.st_mode) && st.st_rdev == 0)
-      take_removed (walk, level, name);
+      changes_take_removed (walk, level, name);
     else if (S_ISDIR (st.st_mode))
-      take_directory (walk, level, name);
+      changes_take_directory (walk, level, name);
     else if (S_ISREG (st.st_mode) || S_ISLNK (st.st_mode))
       take_file_or_link (walk, level, name);
     else
-      leave_out (walk, name);
+      changes_leave_out (walk, name);
   }
 }
 
 /* ---- the whole ---- */
 
 static void
-add_entry (GChecksum *sum, const struct change_entry *entry)
+changes_add_entry (GChecksum *sum, const struct change_entry *entry)
 {
   g_autofree char *head = g_strdup_printf ("%d %o %" G_GUINT64_FORMAT " %s ", entry->type, entry->mode,
                                            entry->bytes, entry->sha256 ? entry->sha256 : "-");
@@ -573,8 +575,8 @@ set_digest (struct change_set *set)
   for (guint i = 0; i < set->changes->len; i++) {
     const struct change *change = set->changes->pdata[i];
     g_checksum_update (sum, (const guchar *)change->path, (gssize)strlen (change->path) + 1);
-    add_entry (sum, &change->before);
-    add_entry (sum, &change->after);
+    changes_add_entry (sum, &change->before);
+    changes_add_entry (sum, &change->after);
   }
   g_strlcpy (set->digest, g_checksum_get_string (sum), sizeof set->digest);
 }
@@ -586,7 +588,7 @@ changes_collect (int upper_fd, int lower_fd, gint64 begun_ns, GPtrArray *warning
   struct change_set *set = g_new0 (struct change_set, 1);
   struct walk walk = {
       .set = set, .warnings = warnings, .path = path, .begun_ns = begun_ns, .left_out_names = names};
-  set->changes = g_ptr_array_new_with_free_func (free_change);
+  set->changes = g_ptr_array_new_with_free_func (changes_free_change);
   const struct level root = {.upper_fd = upper_fd, .lower_fd = lower_fd};
   take_level (&walk, &root);
   if (walk.left_out > 0)

@@ -108,7 +108,7 @@ by_magic (const guint8 *head, gsize length)
 
 /* Valid UTF-8 but for a character that the end of HEAD tears apart. */
 static gboolean
-is_text (const guint8 *head, gsize length)
+mime_is_text (const guint8 *head, gsize length)
 {
   const char *end;
   if (memchr (head, 0, length))
@@ -124,6 +124,6 @@ mime_guess (const char *name, const guint8 *head, gsize length)
   if (!type)
     type = by_magic (head, length);
   if (!type)
-    type = is_text (head, length) ? "text/plain" : "application/octet-stream";
+    type = mime_is_text (head, length) ? "text/plain" : "application/octet-stream";
   return type;
 }

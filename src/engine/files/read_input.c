@@ -36,7 +36,7 @@ wait_for_input (int from, const char *what, struct interrupt *interrupt, gint64 
 }
 
 static gboolean
-too_long (const char *what, guint64 most, GError **error)
+read_input_too_long (const char *what, guint64 most, GError **error)
 {
   g_autofree char *size = size_format (most);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s has more than %s", what, size);
@@ -76,7 +76,7 @@ input_copy (int from, int to, guint64 most, const char *what, struct interrupt *
       return error_from_errno (error, errno, "cannot read %s", what);
     copied += (guint64)got;
     if (copied > most)
-      return too_long (what, most, error);
+      return read_input_too_long (what, most, error);
     if (!write_block (to, block, (gsize)got, what, error))
       return FALSE;
   }

@@ -91,7 +91,7 @@ name_rows (struct saving *saving)
 /* ---- what is there ---- */
 
 static char *
-reason_of (int err)
+save_reason_of (int err)
 {
   switch (err) {
   case EEXIST:
@@ -120,11 +120,11 @@ find_obstacle (const struct saving *saving, const char *path)
     folder = next;
   }
   if (folder < 0 || faccessat (folder, ".", W_OK | X_OK, AT_EACCESS) < 0)
-    return reason_of (errno);
+    return save_reason_of (errno);
   if (strchr (part, '/'))
     return NULL;
   if (fstatat (folder, part, &st, AT_SYMLINK_NOFOLLOW) < 0)
-    return errno == ENOENT ? NULL : reason_of (errno);
+    return errno == ENOENT ? NULL : save_reason_of (errno);
   if (!S_ISREG (st.st_mode) && !S_ISLNK (st.st_mode))
     return g_strdup (S_ISDIR (st.st_mode) ? "a folder has its name" : "what has its name is no file");
   return saving->force ? NULL : g_strdup (SAVE_THERE);
@@ -152,7 +152,7 @@ enter_folder (int to, const char *path, const char **ret_last)
 
 /* Copies FROM to TO. Returns 0 or a negative errno. */
 static int
-copy (int from, int to)
+save_copy (int from, int to)
 {
   g_autofree char *block = g_malloc (BLOCK_BYTES);
   for (;;) {
@@ -195,7 +195,7 @@ put_in_place (struct saving *saving, int folder, const char *aside, int file, co
 /* Written aside and renamed, so that a reader finds the old file or the new one, and a full disk leaves the
  * old one. */
 static int
-write_file (struct saving *saving, int from, const char *path)
+save_write_file (struct saving *saving, int from, const char *path)
 {
   const char *last;
   autoclose int folder = enter_folder (saving->to, path, &last);
@@ -205,7 +205,7 @@ write_file (struct saving *saving, int from, const char *path)
   autoclose int file = openat (folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file < 0)
     return -errno;
-  int r = copy (from, file);
+  int r = save_copy (from, file);
   if (r == 0)
     r = put_in_place (saving, folder, aside, file, last);
   if (r < 0)
@@ -218,11 +218,11 @@ write_row (struct saving *saving, struct row *row)
 {
   g_autoptr (GError) problem = NULL;
   autoclose int from = artifact_open (saving->root_fd, row->artifact, &problem);
-  int r = from < 0 ? 0 : write_file (saving, from, row->path);
+  int r = from < 0 ? 0 : save_write_file (saving, from, row->path);
   if (from < 0)
     row->reason = g_strdup (problem->message);
   else if (r < 0)
-    row->reason = reason_of (-r);
+    row->reason = save_reason_of (-r);
 }
 
 /* ---- the whole ---- */

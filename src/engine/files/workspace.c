@@ -25,7 +25,7 @@
 #define RECENT_NS (20 * 1000 * 1000)
 
 static gint64
-ns_of (struct timespec time)
+workspace_ns_of (struct timespec time)
 {
   return time.tv_sec * NS_PER_SECOND + time.tv_nsec;
 }
@@ -33,7 +33,7 @@ ns_of (struct timespec time)
 gint64
 workspace_changed_ns (const struct stat *st)
 {
-  return ns_of (st->st_mtim);
+  return workspace_ns_of (st->st_mtim);
 }
 
 void
@@ -213,7 +213,7 @@ resume_self (const struct workspace_owner *owner)
 
 /* Opens the directory PART of DIRECTORY, which is made when it is not there. */
 static int
-enter (int directory, const char *part)
+workspace_enter (int directory, const char *part)
 {
   if (mkdirat (directory, part, 0755) < 0 && errno != EEXIST)
     return -1;
@@ -229,7 +229,7 @@ create (int root_fd, const char *place, const char *name)
       sys_openat2 (root_fd, place, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, WORKSPACE_RESOLVE);
   gsize i = 0;
   for (; directory >= 0 && parts[i + 1]; i++) {
-    int next = enter (directory, parts[i]);
+    int next = workspace_enter (directory, parts[i]);
     int err = errno;
     fd_close (&directory);
     directory = next;
@@ -266,12 +266,12 @@ static gint64
 past_time (const struct stat *source)
 {
   gint64 latest = g_get_real_time () * 1000 - NS_PER_SECOND;
-  gint64 own = S_ISREG (source->st_mode) ? ns_of (source->st_mtim) : latest;
+  gint64 own = S_ISREG (source->st_mode) ? workspace_ns_of (source->st_mtim) : latest;
   return CLAMP (own, 0, latest);
 }
 
 static struct workspace_file *
-settle (int to, const char *place, const char *name, const struct stat *source, GError **error)
+workspace_settle (int to, const char *place, const char *name, const struct stat *source, GError **error)
 {
   struct timespec times[2] = {time_of (past_time (source)), time_of (past_time (source))};
   struct stat st;
@@ -323,7 +323,7 @@ workspace_put (int root_fd, const struct workspace_owner *owner, const char *pla
     taker->take (taker->data, place, name, to);
 
   assume_owner (owner);
-  struct workspace_file *file = settle (to, place, name, &source, error);
+  struct workspace_file *file = workspace_settle (to, place, name, &source, error);
   resume_self (owner);
   return file;
 }

@@ -31,7 +31,8 @@ static gboolean put_below (struct walk *walk, int directory_fd, const char *name
                            GError **error);
 
 static gboolean
-put_file (struct walk *walk, int directory_fd, const char *entry, const char *name, GError **error)
+workspace_folder_put_file (struct walk *walk, int directory_fd, const char *entry, const char *name,
+                           GError **error)
 {
   const struct workspace_folder *folder = walk->folder;
   autoclose int fd =
@@ -66,7 +67,7 @@ put_entry (struct walk *walk, int directory_fd, const char *entry, const char *n
   if (fstatat (directory_fd, entry, &st, AT_SYMLINK_NOFOLLOW) < 0)
     return errno == ENOENT || error_from_errno (error, errno, "cannot look at the file for %s", name);
   if (S_ISREG (st.st_mode))
-    return put_file (walk, directory_fd, entry, name, error);
+    return workspace_folder_put_file (walk, directory_fd, entry, name, error);
   if (S_ISDIR (st.st_mode))
     return put_folder (walk, directory_fd, entry, name, depth, error);
   walk->left_out++;

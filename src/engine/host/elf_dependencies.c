@@ -110,7 +110,7 @@ dynamic_text (const struct elf *elf, gint64 tag, guint *at)
 /* ---- where libraries are ---- */
 
 static void
-add_directory (struct elf_dependencies *dependencies, const char *path)
+elf_dependencies_add_directory (struct elf_dependencies *dependencies, const char *path)
 {
   if (g_path_is_absolute (path) &&
       !g_ptr_array_find_with_equal_func (dependencies->directories, path, g_str_equal, NULL))
@@ -128,7 +128,7 @@ add_configured (struct elf_dependencies *dependencies)
       continue;
     g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
     for (char **line = lines; *line; line++)
-      add_directory (dependencies, g_strstrip (*line));
+      elf_dependencies_add_directory (dependencies, g_strstrip (*line));
   }
 }
 
@@ -142,7 +142,7 @@ elf_dependencies_new (void)
   dependencies->directories = g_ptr_array_new_with_free_func (g_free);
   add_configured (dependencies);
   for (gsize i = 0; i < G_N_ELEMENTS (standard); i++)
-    add_directory (dependencies, standard[i]);
+    elf_dependencies_add_directory (dependencies, standard[i]);
   return dependencies;
 }
 
@@ -229,7 +229,7 @@ add_loader (struct elf_dependencies *dependencies, const struct elf *elf)
     return FALSE;
   /* Its directory is the first of those that it looks in. */
   g_autofree char *directory = g_path_get_dirname (real);
-  add_directory (dependencies, directory);
+  elf_dependencies_add_directory (dependencies, directory);
   g_hash_table_add (dependencies->loaders, g_strdup (loader));
   return TRUE;
 }

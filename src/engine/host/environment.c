@@ -85,7 +85,7 @@ check_manifest (GKeyFile *file, const char *path, GError **error)
 /* What was shown when FACTS were told is shown, and nothing else: code that may write above a root could have
  * put a link in its place. */
 static gboolean
-check_roots (const char *name, const struct facts *facts, GError **error)
+environment_check_roots (const char *name, const struct facts *facts, GError **error)
 {
   for (gsize i = 0; facts->roots[i]; i++) {
     char *real = realpath (facts->roots[i], NULL);
@@ -166,7 +166,7 @@ environment_load (const char *name, const char *directory, GError **error)
     g_prefix_error (error, "environment %s: ", name);
     return NULL;
   }
-  if (!check_roots (name, facts, error)) {
+  if (!environment_check_roots (name, facts, error)) {
     facts_free (facts);
     return NULL;
   }
@@ -215,7 +215,7 @@ names_on_disk (void)
 }
 
 static void
-set_not_found (const char *name, GError **error)
+environment_set_not_found (const char *name, GError **error)
 {
   g_autoptr (GPtrArray) names = names_on_disk ();
   g_ptr_array_add (names, g_strdup (ENVIRONMENT_SYSTEM));
@@ -288,7 +288,7 @@ environment_find (const char *name, GError **error)
     if (g_file_test (manifest, G_FILE_TEST_EXISTS))
       return environment_load (name, directory, error);
   }
-  set_not_found (name, error);
+  environment_set_not_found (name, error);
   return NULL;
 }
 
@@ -351,7 +351,7 @@ json_from_list (GStrv list)
 }
 
 static json_t *
-list_packages (GPtrArray *packages, gboolean *ret_ipython)
+environment_list_packages (GPtrArray *packages, gboolean *ret_ipython)
 {
   json_t *list = json_array ();
   *ret_ipython = FALSE;
@@ -374,7 +374,7 @@ environment_describe (const struct environment *environment, GError **error)
   }
   gboolean ipython;
   g_autoptr (GPtrArray) installed = environment_installed (environment);
-  json_t *packages = list_packages (installed, &ipython);
+  json_t *packages = environment_list_packages (installed, &ipython);
   /* json_pack takes over each value that it is given. */
   return json_pack ("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "name", environment->name, "python",
                     json_text_or_null (environment->python), "version", environment->version, "directory",

@@ -37,7 +37,8 @@ struct creation {
   FILE *progress;
 };
 
-static void G_GNUC_PRINTF (2, 3) tell (const struct creation *creation, const char *format, ...)
+static void G_GNUC_PRINTF (2, 3)
+    environment_create_tell (const struct creation *creation, const char *format, ...)
 {
   if (!creation->progress)
     return;
@@ -132,12 +133,12 @@ struct listener {
 };
 
 static void
-hear_line (const char *line, gboolean from_stderr, gpointer data)
+environment_create_hear_line (const char *line, gboolean from_stderr, gpointer data)
 {
   struct listener *listener = data;
   if (g_str_has_prefix (line, "Collecting ")) {
     const char *name = line + strlen ("Collecting ");
-    tell (listener->creation, "  %.*s", (int)strcspn (name, " "), name);
+    environment_create_tell (listener->creation, "  %.*s", (int)strcspn (name, " "), name);
     listener->packages++;
     return;
   }
@@ -150,12 +151,16 @@ hear_line (const char *line, gboolean from_stderr, gpointer data)
 
 /* Runs ARGV for the step WHAT ("install the packages of FILE"). */
 static gboolean
-run_step (const struct creation *creation, struct listener *listener, const char *const *argv,
-          const char *setting, guint timeout_ms, const char *what, GError **error)
+environment_create_run_step (const struct creation *creation, struct listener *listener,
+                             const char *const *argv, const char *setting, guint timeout_ms, const char *what,
+                             GError **error)
 {
   const char *const settings[] = {setting, NULL};
-  struct command command = {
-      .argv = argv, .settings = settings, .timeout_ms = timeout_ms, .line = hear_line, .data = listener};
+  struct command command = {.argv = argv,
+                            .settings = settings,
+                            .timeout_ms = timeout_ms,
+                            .line = environment_create_hear_line,
+                            .data = listener};
   int status = 0;
   listener->creation = creation;
   if (!command_run (&command, &status, error)) {
@@ -197,11 +202,11 @@ make_venv (const struct creation *creation, const char *venv, GError **error)
 {
   if (!check_ensurepip (creation, error))
     return FALSE;
-  tell (creation, "making a virtual environment of %s in %s", creation->python, venv);
+  environment_create_tell (creation, "making a virtual environment of %s in %s", creation->python, venv);
   const char *const argv[] = {creation->python, "-I", "-m", "venv", venv, NULL};
   struct listener listener = {0};
-  gboolean made =
-      run_step (creation, &listener, argv, NULL, VENV_TIMEOUT_MS, "make a virtual environment", error);
+  gboolean made = environment_create_run_step (creation, &listener, argv, NULL, VENV_TIMEOUT_MS,
+                                               "make a virtual environment", error);
   g_free (listener.trouble);
   return made;
 }
@@ -216,7 +221,7 @@ install_packages (const struct creation *creation, const char *python, GError **
                  cause->message);
     return FALSE;
   }
-  tell (creation, "installing the packages of %s", creation->requirements);
+  environment_create_tell (creation, "installing the packages of %s", creation->requirements);
   g_autoptr (GPtrArray) argv = g_ptr_array_new ();
   const char *const start[] = {python,
                                "-I",
@@ -240,12 +245,12 @@ install_packages (const struct creation *creation, const char *python, GError **
 
   g_autofree char *what = g_strdup_printf ("install the packages of %s", creation->requirements);
   struct listener listener = {.tool = "pip"};
-  gboolean installed =
-      run_step (creation, &listener, (const char *const *)argv->pdata, NULL, PIP_TIMEOUT_MS, what, error);
+  gboolean installed = environment_create_run_step (creation, &listener, (const char *const *)argv->pdata,
+                                                    NULL, PIP_TIMEOUT_MS, what, error);
   g_free (listener.trouble);
   if (!installed)
     return FALSE;
-  tell (creation, "%u packages installed", listener.packages);
+  environment_create_tell (creation, "%u packages installed", listener.packages);
   /* Kept beside the venv, so that anybody can see whether the list has changed since. */
   g_autofree char *copy = g_build_filename (creation->directory, "requirements.txt", NULL);
   if (g_file_set_contents (copy, text, -1, &cause) && chmod (copy, 0644) == 0)
@@ -260,7 +265,7 @@ install_packages (const struct creation *creation, const char *python, GError **
 static void
 compile_packages (const struct creation *creation, const char *python, const char *venv)
 {
-  tell (creation, "compiling");
+  environment_create_tell (creation, "compiling");
   g_autofree char *library = g_build_filename (venv, "lib", NULL);
   const char *const argv[] = {python, "-I", "-m", "compileall", "-q", "-j", "0", library, NULL};
   struct command command = {.argv = argv, .timeout_ms = COMPILE_TIMEOUT_MS};
@@ -282,7 +287,7 @@ make_font_cache (const struct creation *creation, const char *python)
   if (mkdir (cache, 0755) != 0 || chmod (cache, 0755) != 0)
     return;
   if (command_run (&command, &status, NULL) && status == 0)
-    tell (creation, "list of fonts made");
+    environment_create_tell (creation, "list of fonts made");
   rmdir (cache); /* only where nothing was put into it: no matplotlib */
 }
 
@@ -298,7 +303,8 @@ try_modules (const struct creation *creation, const char *python, GError **error
   g_autofree char *what = g_strdup_printf ("load %s ahead", names);
   const char *const argv[] = {python, "-I", "-B", "-c", code, NULL};
   struct listener listener = {0};
-  gboolean loaded = run_step (creation, &listener, argv, setting, IMPORT_TIMEOUT_MS, what, error);
+  gboolean loaded =
+      environment_create_run_step (creation, &listener, argv, setting, IMPORT_TIMEOUT_MS, what, error);
   g_free (listener.trouble);
   return loaded;
 }
@@ -337,7 +343,7 @@ write_manifest (const struct creation *creation, const char *python, int folder_
 }
 
 static gboolean
-fill_folder (const struct creation *creation, int folder_fd, GError **error)
+environment_create_fill_folder (const struct creation *creation, int folder_fd, GError **error)
 {
   g_autofree char *venv = g_build_filename (creation->directory, "venv", NULL);
   g_autofree char *python =
@@ -393,7 +399,7 @@ shipped_modules (const char *name)
 }
 
 static gboolean
-check_recipe (const struct environment_recipe *recipe, GError **error)
+environment_create_check_recipe (const struct environment_recipe *recipe, GError **error)
 {
   if (!recipe->name || !environment_name_is_clean (recipe->name)) {
     g_set_error (
@@ -420,7 +426,7 @@ check_recipe (const struct environment_recipe *recipe, GError **error)
 static gboolean
 plan_creation (const struct environment_recipe *recipe, struct creation *creation, GError **error)
 {
-  if (!check_recipe (recipe, error))
+  if (!environment_create_check_recipe (recipe, error))
     return FALSE;
   g_auto (GStrv) directories = paths_environment_dirs ();
   creation->name = recipe->name;
@@ -461,11 +467,11 @@ make_environment (const struct creation *creation, GError **error)
     return error_from_errno (error, result, "cannot clear %s", creation->directory);
   if (fchmod (fd, 0755) != 0)
     return error_from_errno (error, errno, "cannot open %s to all", creation->directory);
-  if (!fill_folder (creation, fd, error)) {
+  if (!environment_create_fill_folder (creation, fd, error)) {
     remove_folder (creation->directory, fd, NULL);
     return FALSE;
   }
-  tell (creation, "environment %s is ready in %s", creation->name, creation->directory);
+  environment_create_tell (creation, "environment %s is ready in %s", creation->name, creation->directory);
   return TRUE;
 }
 

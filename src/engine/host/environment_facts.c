@@ -98,7 +98,7 @@ facts_why_not_shown (const char *path)
 }
 
 static gboolean
-is_shown (GPtrArray *roots, const char *path)
+environment_facts_is_shown (GPtrArray *roots, const char *path)
 {
   for (guint i = 0; i < roots->len; i++)
     if (facts_is_below (path, roots->pdata[i]))
@@ -110,7 +110,8 @@ is_shown (GPtrArray *roots, const char *path)
 static void
 show_path (GPtrArray *roots, const char *path)
 {
-  if (!g_file_test (path, G_FILE_TEST_IS_DIR) || facts_why_not_shown (path) || is_shown (roots, path))
+  if (!g_file_test (path, G_FILE_TEST_IS_DIR) || facts_why_not_shown (path) ||
+      environment_facts_is_shown (roots, path))
     return;
   for (guint i = roots->len; i > 0; i--)
     if (facts_is_below (roots->pdata[i - 1], path))
@@ -149,7 +150,7 @@ first_hidden (GPtrArray *roots, const json_t *list)
   json_array_foreach (list, index, value)
   {
     const char *path = json_string_value (value);
-    if (path && g_file_test (path, G_FILE_TEST_IS_DIR) && !is_shown (roots, path))
+    if (path && g_file_test (path, G_FILE_TEST_IS_DIR) && !environment_facts_is_shown (roots, path))
       return path;
   }
   return NULL;
@@ -191,7 +192,7 @@ struct answer {
 };
 
 static void
-take_answer (const char *line, gboolean from_stderr, gpointer data)
+environment_facts_take_answer (const char *line, gboolean from_stderr, gpointer data)
 {
   struct answer *answer = data;
   char **slot = from_stderr ? &answer->message : &answer->object;
@@ -202,12 +203,15 @@ take_answer (const char *line, gboolean from_stderr, gpointer data)
 }
 
 static json_t *
-ask (const char *python, GError **error)
+environment_facts_ask (const char *python, GError **error)
 {
   const char *const argv[] = {python, "-I", "-B", "-c", probe_code, NULL};
   struct answer answer = {NULL, NULL};
-  struct command command = {
-      .argv = argv, .timeout_ms = PROBE_TIMEOUT_MS, .alone = TRUE, .line = take_answer, .data = &answer};
+  struct command command = {.argv = argv,
+                            .timeout_ms = PROBE_TIMEOUT_MS,
+                            .alone = TRUE,
+                            .line = environment_facts_take_answer,
+                            .data = &answer};
   int status = 0;
   gboolean ran = command_run (&command, &status, error);
   g_autofree char *object = answer.object;
@@ -266,7 +270,7 @@ existing_directories (const json_t *list)
 struct facts *
 facts_ask (const char *python, GError **error)
 {
-  g_autoptr (json_t) answer = ask (python, error);
+  g_autoptr (json_t) answer = environment_facts_ask (python, error);
   if (!answer || !check_usable (python, answer, error))
     return NULL;
   g_auto (GStrv) roots = facts_find_roots (python, answer, error);
@@ -354,7 +358,7 @@ is_other_version (const char *python, const char *version)
 
 /* Somebody may have written another interpreter into the manifest, or the system's have become newer. */
 static gboolean
-fits (const char *python, const struct facts *facts)
+environment_facts_fits (const char *python, const struct facts *facts)
 {
   if (!facts->version || is_other_version (python, facts->version))
     return FALSE;
@@ -372,7 +376,7 @@ facts_recall (const char *python, GKeyFile *file)
   facts->version = g_key_file_get_string (file, ENVIRONMENT_GROUP, "version", NULL);
   facts->roots = environment_key_list (file, "roots");
   facts->packages = environment_key_list (file, "packages");
-  if (!fits (python, facts))
+  if (!environment_facts_fits (python, facts))
     g_clear_pointer (&facts, facts_free);
   return facts;
 }

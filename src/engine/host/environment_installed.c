@@ -46,7 +46,7 @@ normalise (const char *name)
 
 /* ENTRY is NAME-VERSION and an ending; before that of eggs, -pyX.Y may follow. */
 static struct environment_package *
-parse (const char *entry)
+environment_installed_parse (const char *entry)
 {
   g_autofree char *name = NULL;
   for (gsize i = 0; i < G_N_ELEMENTS (endings) && !name; i++)
@@ -68,7 +68,7 @@ parse (const char *entry)
 }
 
 static int
-compare (gconstpointer a, gconstpointer b)
+environment_installed_compare (gconstpointer a, gconstpointer b)
 {
   const struct environment_package *const *one = a, *const *other = b;
   return strcmp ((*one)->name, (*other)->name);
@@ -85,7 +85,7 @@ environment_installed (const struct environment *environment)
     g_autoptr (GDir) listing = g_dir_open (directories[i], 0, NULL);
     const char *entry;
     while (listing && (entry = g_dir_read_name (listing)) && entries++ < ENTRIES_MAX) {
-      struct environment_package *package = parse (entry);
+      struct environment_package *package = environment_installed_parse (entry);
       /* The first that is found is the one that is imported. */
       if (package && !g_strv_contains (tools, package->name) && g_hash_table_add (seen, package->name))
         g_ptr_array_add (packages, package);
@@ -93,6 +93,6 @@ environment_installed (const struct environment *environment)
         package_free (package);
     }
   }
-  g_ptr_array_sort (packages, compare);
+  g_ptr_array_sort (packages, environment_installed_compare);
   return packages;
 }

@@ -17,7 +17,7 @@
 #include "engine/host/environment_private.h"
 
 static gboolean
-refuse (const struct interpreter *own, const char *why, GError **error)
+environment_own_refuse (const struct interpreter *own, const char *why, GError **error)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "cannot use your own environment, %s: %s",
                own->python, why);
@@ -25,7 +25,7 @@ refuse (const struct interpreter *own, const char *why, GError **error)
 }
 
 static gboolean
-locate (struct interpreter *own, GError **error)
+environment_own_locate (struct interpreter *own, GError **error)
 {
   const char *why = interpreter_locate (own);
   g_autofree char *directory = g_path_get_dirname (own->python);
@@ -33,7 +33,7 @@ locate (struct interpreter *own, GError **error)
   if (!why && g_strcmp0 (directory, real_directory) != 0)
     why = "its directory is named by way of a symbolic link";
   free (real_directory);
-  return !why || refuse (own, why, error);
+  return !why || environment_own_refuse (own, why, error);
 }
 
 /* ---- whose it is ---- */
@@ -49,7 +49,7 @@ check_file (const struct interpreter *own, const char *path, GError **error)
     why = g_strdup_printf ("%s belongs to user %u, neither to you nor to root", path, (guint)st.st_uid);
   else if (st.st_mode & S_IWOTH)
     why = g_strdup_printf ("everybody may write to %s", path);
-  return !why || refuse (own, why, error);
+  return !why || environment_own_refuse (own, why, error);
 }
 
 static gboolean
@@ -67,18 +67,18 @@ check_whose (const struct interpreter *own, GError **error)
   const char *why = facts_why_not_shown (own->prefix);
   if (!why && !g_str_has_prefix (own->base, "/usr"))
     why = facts_why_not_shown (own->base);
-  return !why || refuse (own, why, error);
+  return !why || environment_own_refuse (own, why, error);
 }
 
 static GStrv
-list_of (const char *first, const char *second)
+environment_own_list_of (const char *first, const char *second)
 {
   const char *const list[] = {first, second, NULL};
   return g_strdupv ((char **)(guintptr)list);
 }
 
 static struct environment *
-make (const struct interpreter *own, GError **error)
+environment_own_make (const struct interpreter *own, GError **error)
 {
   autofacts struct facts *facts = interpreter_facts (own, error);
   if (!facts)
@@ -90,7 +90,7 @@ make (const struct interpreter *own, GError **error)
   environment->version = g_steal_pointer (&facts->version);
   environment->roots = g_steal_pointer (&facts->roots);
   environment->packages = g_steal_pointer (&facts->packages);
-  environment->trees = list_of (own->prefix, own->base);
+  environment->trees = environment_own_list_of (own->prefix, own->base);
   return environment;
 }
 
@@ -99,8 +99,8 @@ environment_find_own (const char *python, GError **error)
 {
   struct interpreter own = {.python = python};
   struct environment *environment = NULL;
-  if (locate (&own, error) && check_whose (&own, error))
-    environment = make (&own, error);
+  if (environment_own_locate (&own, error) && check_whose (&own, error))
+    environment = environment_own_make (&own, error);
   interpreter_clear (&own);
   return environment;
 }

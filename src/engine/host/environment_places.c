@@ -48,7 +48,7 @@ add_prefix (GPtrArray *places, const char *environment, const char *python)
 }
 
 static void
-add_list (GPtrArray *places, const char *environment, GKeyFile *file, const char *key)
+environment_places_add_list (GPtrArray *places, const char *environment, GKeyFile *file, const char *key)
 {
   g_auto (GStrv) paths = environment_key_list (file, key);
   for (gsize i = 0; paths[i]; i++)
@@ -64,8 +64,8 @@ add_environment (GPtrArray *places, const char *folder)
   g_autoptr (GKeyFile) file = g_key_file_new ();
   if (!g_key_file_load_from_file (file, manifest, G_KEY_FILE_NONE, NULL))
     return;
-  add_list (places, name, file, "roots");
-  add_list (places, name, file, "packages");
+  environment_places_add_list (places, name, file, "roots");
+  environment_places_add_list (places, name, file, "packages");
   g_autofree char *python = g_key_file_get_string (file, ENVIRONMENT_GROUP, "python", NULL);
   char *real = python ? realpath (python, NULL) : NULL;
   if (python)

@@ -42,7 +42,7 @@ is_cpython (const char *name)
 
 /* A directory that has two names, as lib and lib64 of a venv, is one. */
 static gboolean
-is_new (GArray *seen, const char *path)
+environment_read_is_new (GArray *seen, const char *path)
 {
   struct stat st;
   if (stat (path, &st) < 0 || !S_ISDIR (st.st_mode))
@@ -65,7 +65,7 @@ find_packages (const struct interpreter *interpreter)
     const char *below = package_places[i].below;
     g_autofree char *path = g_build_filename (interpreter->prefix, package_places[i].above,
                                               below ? interpreter->name : "dist-packages", below, NULL);
-    if (is_new (seen, path))
+    if (environment_read_is_new (seen, path))
       g_ptr_array_add (found, g_steal_pointer (&path));
   }
   g_ptr_array_add (found, NULL);
@@ -110,7 +110,7 @@ interpreter_clear (struct interpreter *interpreter)
 
 /* The directory of each link between the name and the file, which must resolve in the sandbox too. */
 static void
-add_links (json_t *needed, const char *python)
+environment_read_add_links (json_t *needed, const char *python)
 {
   g_autofree char *path = g_strdup (python);
   for (int i = 0; i < LINKS_MAX; i++) {
@@ -125,7 +125,7 @@ add_links (json_t *needed, const char *python)
 }
 
 static json_t *
-list_of (char *const *paths)
+environment_read_list_of (char *const *paths)
 {
   json_t *list = json_array ();
   for (gsize i = 0; paths[i]; i++)
@@ -142,8 +142,8 @@ interpreter_facts (const struct interpreter *interpreter, GError **error)
   g_autoptr (json_t) answer =
       json_pack ("{s:[o, o], s:[o], s:o}", "prefixes", json_text_or_null (interpreter->prefix),
                  json_text_or_null (interpreter->base), "needed", json_text_or_null (interpreter->library),
-                 "packages", list_of (interpreter->packages));
-  add_links (json_object_get (answer, "needed"), executable);
+                 "packages", environment_read_list_of (interpreter->packages));
+  environment_read_add_links (json_object_get (answer, "needed"), executable);
   GStrv roots = facts_find_roots (interpreter->python, answer, error);
   if (!roots)
     return NULL;

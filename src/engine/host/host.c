@@ -211,7 +211,7 @@ host_descriptors (const struct config *config)
 }
 
 static void
-check_descriptors (const struct config *config)
+host_check_descriptors (const struct config *config)
 {
   struct rlimit limit;
   guint64 wanted = host_descriptors (config);
@@ -277,7 +277,7 @@ check_owner (const struct host *host, GError **error)
 /* The best that works, but not more than the configuration says. That nothing is confined is never a choice
  * of ours. */
 static enum isolation
-choose_isolation (const struct host *host)
+host_choose_isolation (const struct host *host)
 {
   int most = isolation_find (host->config->isolation);
   if (most <= ISOLATION_AUTO)
@@ -399,13 +399,13 @@ host_new (struct config *config, GError **error)
   g_mutex_init (&host->lock);
   memset (host->filter_fd, -1, sizeof host->filter_fd);
   host->cpus = count_cpus ();
-  check_descriptors (config);
+  host_check_descriptors (config);
   probe_host (&host->probe, flags);
   host->owner.assume = geteuid () == 0 && id_outside ("/proc/self/uid_map", config->root_uid) >= 0 &&
                        id_outside ("/proc/self/gid_map", config->root_gid) >= 0 && may_drop_groups ();
   host->owner.uid = host->owner.assume ? (uid_t)config->root_uid : geteuid ();
   host->owner.gid = host->owner.assume ? (gid_t)config->root_gid : getegid ();
-  host->isolation = choose_isolation (host);
+  host->isolation = host_choose_isolation (host);
   if (!read_mitigations (host, error) || !check_owner (host, error) || !open_runner (host, error) ||
       !open_cgroups (host, flags, error)) {
     host_free (host);

@@ -77,7 +77,7 @@ static const char *const merged[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64"
 /* ---- adding ---- */
 
 static const char *
-keep (struct layout *layout, char *text)
+layout_keep (struct layout *layout, char *text)
 {
   g_ptr_array_add (layout->strings, text);
   return text;
@@ -97,7 +97,7 @@ add_merged (struct layout *layout, gboolean shell)
   for (gsize i = 0; i < G_N_ELEMENTS (merged); i++) {
     g_autofree char *link = g_file_read_link (merged[i], NULL);
     if (link)
-      add_step (layout, PLAN_LINK, keep (layout, g_steal_pointer (&link)), merged[i]);
+      add_step (layout, PLAN_LINK, layout_keep (layout, g_steal_pointer (&link)), merged[i]);
     else if (!shell)
       add_step (layout, PLAN_BIND_MAYBE, merged[i], merged[i]);
     else if (strcmp (merged[i], "/bin") == 0)
@@ -117,12 +117,12 @@ add_site_modules (struct layout *layout)
     g_autofree char *path = g_build_filename ("/usr/lib", name, "sitecustomize.py", NULL);
     g_autofree char *target = g_file_read_link (path, NULL);
     if (target && g_str_has_prefix (target, "/etc/python"))
-      add_step (layout, PLAN_TEXT, "", keep (layout, g_steal_pointer (&target)));
+      add_step (layout, PLAN_TEXT, "", layout_keep (layout, g_steal_pointer (&target)));
   }
 }
 
 static gboolean
-is_below (const char *path, const char *directory)
+layout_is_below (const char *path, const char *directory)
 {
   gsize length = strlen (directory);
   return strncmp (path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
@@ -138,7 +138,7 @@ add_whole_host (struct layout *layout)
     g_autofree char *path = g_strconcat ("/", name, NULL);
     if (!g_strv_contains (own, name) && g_file_test (path, G_FILE_TEST_IS_DIR) &&
         !g_file_test (path, G_FILE_TEST_IS_SYMLINK)) {
-      const char *kept = keep (layout, g_steal_pointer (&path));
+      const char *kept = layout_keep (layout, g_steal_pointer (&path));
       add_step (layout, PLAN_BIND_MAYBE, kept, kept);
     }
   }
@@ -153,7 +153,7 @@ static gboolean
 is_looked_at (const struct environment *environment, const char *path)
 {
   for (guint i = 0; environment->trees[i]; i++)
-    if (is_below (path, environment->trees[i]))
+    if (layout_is_below (path, environment->trees[i]))
       return TRUE;
   return FALSE;
 }
@@ -162,19 +162,19 @@ static void
 add_roots (struct layout *layout, const struct environment *environment)
 {
   for (guint i = 0; environment->roots && environment->roots[i]; i++) {
-    const char *root = keep (layout, g_strdup (environment->roots[i]));
-    if (is_below (root, "/usr"))
+    const char *root = layout_keep (layout, g_strdup (environment->roots[i]));
+    if (layout_is_below (root, "/usr"))
       continue;
     g_autofree char *real = realpath (root, NULL);
     if (real && is_looked_at (environment, real))
-      add_step (layout, PLAN_BIND_REAL, keep (layout, g_steal_pointer (&real)), root);
+      add_step (layout, PLAN_BIND_REAL, layout_keep (layout, g_steal_pointer (&real)), root);
   }
 }
 
 static void
 add_variable (struct layout *layout, char *text)
 {
-  g_ptr_array_add (layout->variables, (gpointer)keep (layout, text));
+  g_ptr_array_add (layout->variables, (gpointer)layout_keep (layout, text));
 }
 
 static void
@@ -185,8 +185,8 @@ add_table (struct layout *layout, const char *const *variables)
 }
 
 static void
-add_variables (struct layout *layout, const struct host *host, const struct environment *environment,
-               enum isolation isolation)
+layout_add_variables (struct layout *layout, const struct host *host, const struct environment *environment,
+                      enum isolation isolation)
 {
   gboolean own_tree = isolation == ISOLATION_NAMESPACES;
   g_autofree char *bin = g_path_get_dirname (environment->python);
@@ -213,19 +213,19 @@ add_variables (struct layout *layout, const struct host *host, const struct envi
 
 /* -I: nothing of the host's or the user's Python settings counts. -B: its files are read-only. */
 static void
-add_program (struct layout *layout, const struct environment *environment, const char *runner,
-             enum isolation isolation, gboolean bare)
+layout_add_program (struct layout *layout, const struct environment *environment, const char *runner,
+                    enum isolation isolation, gboolean bare)
 {
   gboolean loads = environment->modules && !bare;
   char *modules = loads ? g_strjoinv (",", environment->modules) : g_strdup ("");
-  const char *const words[] = {keep (layout, g_strdup (environment->python)),
+  const char *const words[] = {layout_keep (layout, g_strdup (environment->python)),
                                "-I",
                                "-B",
-                               keep (layout, g_build_filename (runner, "zygote.py", NULL)),
+                               layout_keep (layout, g_build_filename (runner, "zygote.py", NULL)),
                                "--environment",
-                               keep (layout, g_strdup (environment->name)),
+                               layout_keep (layout, g_strdup (environment->name)),
                                "--modules",
-                               keep (layout, modules),
+                               layout_keep (layout, modules),
                                "--isolation",
                                isolation_names[isolation]};
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
@@ -246,15 +246,16 @@ add_shell (struct layout *layout, const struct host *host, const struct environm
            enum isolation isolation)
 {
   gboolean own_tree = isolation == ISOLATION_NAMESPACES;
-  const char *zygote = keep (layout, g_build_filename (host->libexec, LAYOUT_SHELL, NULL));
+  const char *zygote = layout_keep (layout, g_build_filename (host->libexec, LAYOUT_SHELL, NULL));
   g_autoptr (GPtrArray) files = layout_programs (zygote);
   g_ptr_array_add (layout->program, (gpointer)(guintptr)(own_tree ? LAYOUT_RUNNER "/" LAYOUT_SHELL : zygote));
   add_argument (layout, "--isolation", isolation_names[isolation]);
-  add_argument (layout, "--shell", own_tree ? "/bin/sh" : keep (layout, g_strdup (environment->python)));
+  add_argument (layout, "--shell",
+                own_tree ? "/bin/sh" : layout_keep (layout, g_strdup (environment->python)));
   for (guint i = 0; i < files->len; i++) {
     const struct layout_file *file = files->pdata[i];
-    const char *source = keep (layout, g_strdup (file->source));
-    const char *target = keep (layout, g_strdup (file->target));
+    const char *source = layout_keep (layout, g_strdup (file->source));
+    const char *target = layout_keep (layout, g_strdup (file->target));
     add_step (layout, PLAN_BIND, source, target);
     if (file->runnable)
       add_argument (layout, "--runnable", own_tree ? target : source);
@@ -309,21 +310,21 @@ layout_new (const struct host *host, const struct environment *environment, enum
     if (name_steps[network][i].target)
       g_array_append_val (layout->steps, name_steps[network][i]);
   if (own_tree) {
-    add_step (layout, PLAN_TEXT, keep (layout, layout_stat (host->cpus)), "/" PROCFS_STAT);
-    add_step (layout, PLAN_TEXT, keep (layout, layout_cpuinfo (host->cpus)), "/" PROCFS_CPUINFO);
+    add_step (layout, PLAN_TEXT, layout_keep (layout, layout_stat (host->cpus)), "/" PROCFS_STAT);
+    add_step (layout, PLAN_TEXT, layout_keep (layout, layout_cpuinfo (host->cpus)), "/" PROCFS_CPUINFO);
   }
   add_merged (layout, environment->shell);
   if (!layer_is_disabled (LAYER_TREE))
     add_roots (layout, environment);
   if (!environment->shell)
-    add_step (layout, PLAN_BIND, keep (layout, g_strdup (host->libexec)), LAYOUT_RUNNER);
+    add_step (layout, PLAN_BIND, layout_keep (layout, g_strdup (host->libexec)), LAYOUT_RUNNER);
   if (environment->cache)
-    add_step (layout, PLAN_BIND_MAYBE, keep (layout, g_strdup (environment->cache)), CACHE);
-  add_variables (layout, host, environment, isolation);
+    add_step (layout, PLAN_BIND_MAYBE, layout_keep (layout, g_strdup (environment->cache)), CACHE);
+  layout_add_variables (layout, host, environment, isolation);
   if (environment->shell)
     add_shell (layout, host, environment, isolation);
   else
-    add_program (layout, environment, own_tree ? LAYOUT_RUNNER : host->libexec, isolation, bare);
+    layout_add_program (layout, environment, own_tree ? LAYOUT_RUNNER : host->libexec, isolation, bare);
   if (!own_tree)
     add_readable (layout);
   g_ptr_array_add (layout->program, NULL);

@@ -35,7 +35,7 @@ free_file (gpointer data)
 }
 
 static void
-add_file (GPtrArray *files, const char *path, const char *target, gboolean runnable)
+layout_programs_add_file (GPtrArray *files, const char *path, const char *target, gboolean runnable)
 {
   char *source = realpath (path, NULL);
   if (!source)
@@ -69,16 +69,16 @@ layout_find_shell (void)
 }
 
 static void
-add_program (GPtrArray *files, struct elf_dependencies *dependencies, const char *name)
+layout_programs_add_program (GPtrArray *files, struct elf_dependencies *dependencies, const char *name)
 {
   g_autofree char *real = find_program (name), *target = g_build_filename (PLACE, name, NULL);
   if (real && elf_dependencies_add (dependencies, real))
-    add_file (files, real, target, TRUE);
+    layout_programs_add_file (files, real, target, TRUE);
 }
 
 /* At their own paths, without the links of merged systems (/lib), which are in the tree as well. */
 static void
-add_paths (GPtrArray *files, GHashTable *paths, gboolean runnable)
+layout_programs_add_paths (GPtrArray *files, GHashTable *paths, gboolean runnable)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   GHashTableIter iter;
@@ -89,7 +89,7 @@ add_paths (GPtrArray *files, GHashTable *paths, gboolean runnable)
     g_autofree char *real = realpath (directory, NULL);
     g_autofree char *target = real ? g_build_filename (real, name, NULL) : NULL;
     if (target && g_hash_table_add (seen, g_strdup (target)))
-      add_file (files, path, target, runnable);
+      layout_programs_add_file (files, path, target, runnable);
   }
 }
 
@@ -99,7 +99,7 @@ add_loaded (GPtrArray *files, struct elf_dependencies *dependencies, const char 
 {
   gboolean fits = elf_dependencies_add (dependencies, path);
   if (fits)
-    add_file (files, path, path, FALSE);
+    layout_programs_add_file (files, path, path, FALSE);
   return fits;
 }
 
@@ -116,7 +116,7 @@ add_encodings (GPtrArray *files, struct elf_dependencies *dependencies)
     }
     g_autofree char *key = found ? g_build_filename (real, ENCODINGS_KEY, NULL) : NULL;
     if (key)
-      add_file (files, key, key, FALSE);
+      layout_programs_add_file (files, key, key, FALSE);
     free (real);
   }
 }
@@ -130,13 +130,13 @@ layout_programs (const char *zygote)
   /* First, since its loader's directory is where most libraries are. */
   (void)elf_dependencies_add (dependencies, zygote);
   if (shell && elf_dependencies_add (dependencies, shell))
-    add_file (files, shell, PLACE "/sh", TRUE);
+    layout_programs_add_file (files, shell, PLACE "/sh", TRUE);
   for (gsize i = 0; i < program_rows_count; i++) {
     const char *list = program_rows[i].names, *word;
     size_t length;
     while (program_rows[i].kind == PROGRAM_FILE && (word = programs_next (&list, &length))) {
       g_autofree char *name = g_strndup (word, length);
-      add_program (files, dependencies, name);
+      layout_programs_add_program (files, dependencies, name);
     }
   }
   for (gsize i = 0; i < G_N_ELEMENTS (loaded_later); i++)
@@ -144,8 +144,8 @@ layout_programs (const char *zygote)
   for (gsize i = 0; i < G_N_ELEMENTS (loaded_by_path); i++)
     (void)add_loaded (files, dependencies, loaded_by_path[i]);
   add_encodings (files, dependencies);
-  add_paths (files, dependencies->libraries, FALSE);
-  add_paths (files, dependencies->loaders, TRUE);
+  layout_programs_add_paths (files, dependencies->libraries, FALSE);
+  layout_programs_add_paths (files, dependencies->loaders, TRUE);
   elf_dependencies_free (dependencies);
   return files;
 }

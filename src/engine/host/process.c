@@ -28,7 +28,7 @@
 #define KIB      ((guint64)1024)
 
 static gboolean
-read_text (const char *path, char *ret_text, gsize size)
+process_read_text (const char *path, char *ret_text, gsize size)
 {
   autoclose int file = open (path, O_RDONLY | O_CLOEXEC);
   if (file < 0)
@@ -58,7 +58,7 @@ process_id (int pidfd)
 {
   char path[64], text[TEXT_BYTES];
   g_snprintf (path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
-  if (!read_text (path, text, sizeof text))
+  if (!process_read_text (path, text, sizeof text))
     return 0;
   const char *line = strstr (text, "\nPid:");
   gint64 pid = line ? g_ascii_strtoll (line + strlen ("\nPid:"), NULL, 10) : 0;
@@ -115,7 +115,7 @@ read_stat (pid_t pid, guint64 ret_fields[STAT_LAST + 1])
 {
   char path[64], text[TEXT_BYTES];
   g_snprintf (path, sizeof path, "/proc/%d/stat", (int)pid);
-  return read_text (path, text, sizeof text) && process_parse_stat (text, ret_fields);
+  return process_read_text (path, text, sizeof text) && process_parse_stat (text, ret_fields);
 }
 
 pid_t
@@ -156,7 +156,7 @@ process_memory (pid_t pid, struct process_memory *ret_memory)
 {
   char path[64], text[TEXT_BYTES];
   g_snprintf (path, sizeof path, "/proc/%d/status", (int)pid);
-  if (!read_text (path, text, sizeof text))
+  if (!process_read_text (path, text, sizeof text))
     return FALSE;
   ret_memory->peak_bytes = field (text, "VmHWM:") * KIB;
   ret_memory->resident_bytes = field (text, "VmRSS:") * KIB;
@@ -171,7 +171,7 @@ process_private (pid_t pid)
 {
   char path[64], text[TEXT_BYTES];
   g_snprintf (path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
-  if (!read_text (path, text, sizeof text))
+  if (!process_read_text (path, text, sizeof text))
     return 0;
   return (field (text, "Private_Clean:") + field (text, "Private_Dirty:")) * KIB;
 }
@@ -183,7 +183,7 @@ proportional_bytes (pid_t pid)
 {
   char path[64], text[TEXT_BYTES];
   g_snprintf (path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
-  if (!read_text (path, text, sizeof text))
+  if (!process_read_text (path, text, sizeof text))
     return 0;
   return (field (text, "Pss_Anon:") + field (text, "Pss_Shmem:")) * KIB;
 }

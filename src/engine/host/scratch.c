@@ -69,7 +69,7 @@ remove_entries (int directory)
 /* A directory may have been made without any rights. chmod of /proc/self/fd reaches what an O_PATH descriptor
  * stands for, and nothing that a link might lead to. */
 static int
-enter (int directory, const char *name)
+scratch_enter (int directory, const char *name)
 {
   int fd = openat (directory, name, OPEN_DIRECTORY);
   if (fd >= 0 || errno != EACCES)
@@ -80,7 +80,7 @@ enter (int directory, const char *name)
 }
 
 static gboolean
-is_same (int fd, const struct stat *expected)
+scratch_is_same (int fd, const struct stat *expected)
 {
   struct stat info;
   return fstat (fd, &info) == 0 && info.st_ino == expected->st_ino && info.st_dev == expected->st_dev;
@@ -93,20 +93,20 @@ void
 scratch_remove_tree (int parent, const char *name)
 {
   g_autoptr (GArray) way = g_array_new (FALSE, FALSE, sizeof (struct stat));
-  int directory = enter (parent, name);
+  int directory = scratch_enter (parent, name);
   struct stat here, left = {0};
   while (directory >= 0 && way->len < DEPTH_MAX && fstat (directory, &here) == 0) {
     (void)fchmod (directory, 0700);
     g_autofree char *full = remove_entries (directory);
     int next = -1;
     if (full) {
-      next = enter (directory, full);
-      if (next >= 0 && is_same (next, &left))
+      next = scratch_enter (directory, full);
+      if (next >= 0 && scratch_is_same (next, &left))
         fd_close (&next);
       g_array_append_val (way, here);
     } else if (way->len > 0) {
       next = openat (directory, "..", OPEN_DIRECTORY);
-      if (next >= 0 && !is_same (next, &g_array_index (way, struct stat, way->len - 1)))
+      if (next >= 0 && !scratch_is_same (next, &g_array_index (way, struct stat, way->len - 1)))
         fd_close (&next);
       g_array_set_size (way, way->len - 1);
       left = here;
@@ -127,7 +127,7 @@ prefix_of_user (void)
 
 /* What killed daemons of this user left: our name, our own, and nobody holds the lock. */
 static void
-sweep (void)
+scratch_sweep (void)
 {
   const char *parent = g_get_tmp_dir ();
   g_autofree char *prefix = prefix_of_user ();
@@ -146,7 +146,7 @@ sweep (void)
 /* ---- removing ---- */
 
 static void
-remove_place (struct scratch_place *place)
+scratch_remove_place (struct scratch_place *place)
 {
   scratch_remove_tree (place->scratch->fd, place->name);
   scratch_unref (place->scratch);
@@ -175,9 +175,9 @@ remove_all (gpointer data)
   gboolean sweeps;
   while ((place = take_next (scratch, &sweeps)) || sweeps)
     if (place)
-      remove_place (place);
+      scratch_remove_place (place);
     else
-      sweep ();
+      scratch_sweep ();
   return NULL;
 }
 
@@ -207,7 +207,7 @@ give_away (int directory, const char *name, const struct workspace_owner *owner)
 }
 
 static struct scratch *
-make_directory (const char *prefix, const struct workspace_owner *owner, GError **error)
+scratch_make_directory (const char *prefix, const struct workspace_owner *owner, GError **error)
 {
   g_autofree char *path = g_strdup_printf ("%s/%sXXXXXX", g_get_tmp_dir (), prefix);
   if (!g_mkdtemp_full (path, owner->assume ? 0711 : 0700)) {
@@ -243,7 +243,7 @@ scratch_new (const struct workspace_owner *owner, GError **error)
   struct scratch *scratch = NULL;
   for (int i = 0; i < TRIES && !scratch; i++) {
     g_clear_error (error);
-    scratch = make_directory (prefix, owner, error);
+    scratch = scratch_make_directory (prefix, owner, error);
   }
   if (scratch)
     start_removing (scratch);
@@ -337,5 +337,5 @@ scratch_place_free (struct scratch_place *place)
   if (later)
     start_removing (scratch);
   else
-    remove_place (place);
+    scratch_remove_place (place);
 }

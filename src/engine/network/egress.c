@@ -182,7 +182,7 @@ egress_connected (struct egress *egress, const char *host, guint16 port)
 /* How many of BYTES may be added to *SUM; what is left out meets LIMIT. */
 REQUIRES (egress)
 static gsize
-count (struct egress *egress, guint64 *sum, guint64 *of_destination, enum limit limit, gsize bytes)
+egress_count (struct egress *egress, guint64 *sum, guint64 *of_destination, enum limit limit, gsize bytes)
 {
   guint64 most = egress->limits.value[limit];
   gsize room = (gsize)MIN ((guint64)bytes, most - MIN (*sum, most));
@@ -198,7 +198,8 @@ egress_count_in (struct egress *egress, guint destination, gsize bytes)
 {
   g_mutex_lock (&egress->lock);
   struct egress_destination *to = egress->destinations->pdata[destination];
-  gsize room = egress->closed ? 0 : count (egress, &egress->in_bytes, &to->in_bytes, LIMIT_NETWORK_IN, bytes);
+  gsize room =
+      egress->closed ? 0 : egress_count (egress, &egress->in_bytes, &to->in_bytes, LIMIT_NETWORK_IN, bytes);
   g_mutex_unlock (&egress->lock);
   return room;
 }
@@ -208,8 +209,9 @@ egress_count_out (struct egress *egress, guint destination, gsize bytes)
 {
   g_mutex_lock (&egress->lock);
   struct egress_destination *to = egress->destinations->pdata[destination];
-  gsize room =
-      egress->closed ? 0 : count (egress, &egress->out_bytes, &to->out_bytes, LIMIT_NETWORK_OUT, bytes);
+  gsize room = egress->closed
+                   ? 0
+                   : egress_count (egress, &egress->out_bytes, &to->out_bytes, LIMIT_NETWORK_OUT, bytes);
   g_mutex_unlock (&egress->lock);
   return room;
 }
@@ -234,7 +236,7 @@ egress_time_us (struct egress *egress)
 /* ---- what was refused ---- */
 
 static char *
-hint_of (const struct egress *egress, enum egress_refusal refusal)
+egress_hint_of (const struct egress *egress, enum egress_refusal refusal)
 {
   const struct network_rules *rules = egress->rules;
   g_autofree char *list = text_one_line (rules->text, LIST_BYTES);
@@ -264,7 +266,7 @@ void
 egress_deny (struct egress *egress, enum egress_refusal refusal, const char *detail)
 {
   g_autofree char *shown = text_one_line (detail, DETAIL_BYTES);
-  g_autofree char *hint = hint_of (egress, refusal);
+  g_autofree char *hint = egress_hint_of (egress, refusal);
   g_autoptr (json_t) denial =
       json_pack ("{s:s, s:o, s:s}", "kind", "network", "detail", json_text_or_null (shown), "hint", hint);
   gsize index;

@@ -134,7 +134,7 @@ network_rules_needs (const struct network_rules *rules)
 }
 
 static gboolean
-is_below (const char *name, const char *domain)
+network_rules_is_below (const char *name, const char *domain)
 {
   gsize length = strlen (name), of_domain = strlen (domain);
   return length > of_domain + 1 && name[length - of_domain - 1] == '.' &&
@@ -150,7 +150,8 @@ host_fits (const struct network_host *entry, const struct host_name *host)
     return TRUE;
   if (host->is_address)
     return FALSE;
-  return entry->wildcard ? is_below (host->text, entry->name) : strcmp (host->text, entry->name) == 0;
+  return entry->wildcard ? network_rules_is_below (host->text, entry->name)
+                         : strcmp (host->text, entry->name) == 0;
 }
 
 static gboolean
@@ -198,7 +199,7 @@ refuse_key (GError **error, const char *file, const char *fault)
 }
 
 static gboolean
-read_key_file (const char *file, char **ret_key, GError **error)
+network_rules_read_key_file (const char *file, char **ret_key, GError **error)
 {
   char text[KEY_BYTES + 1];
   struct stat info;
@@ -222,7 +223,7 @@ read_key_file (const char *file, char **ret_key, GError **error)
 
 /* What would end the header, or not be one. */
 static gboolean
-is_value (const char *value)
+network_rules_is_value (const char *value)
 {
   for (const char *at = value; *at; at++)
     if ((guchar)*at < 0x20 || *at == 0x7f)
@@ -234,7 +235,7 @@ char *
 network_secret_read (const struct network_secret *secret, GError **error)
 {
   char *key = NULL;
-  if (secret->file && !read_key_file (secret->file, &key, error))
+  if (secret->file && !network_rules_read_key_file (secret->file, &key, error))
     return NULL;
   if (secret->variable)
     key = g_strdup (g_getenv (secret->variable));
@@ -244,7 +245,7 @@ network_secret_read (const struct network_secret *secret, GError **error)
     return NULL;
   }
   g_strstrip (key);
-  if (!is_value (key)) {
+  if (!network_rules_is_value (key)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the key for %s is empty or not one line of text",
                  secret->host.text);
     network_secret_wipe (key);

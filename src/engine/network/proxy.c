@@ -106,7 +106,7 @@ struct served {
 };
 
 static void
-note_end (struct proxy *proxy)
+proxy_note_end (struct proxy *proxy)
 {
   g_mutex_lock (&proxy->lock);
   proxy->connections--;
@@ -123,7 +123,7 @@ serve_thread (gpointer data)
   egress_leave (served->egress);
   egress_unref (served->egress);
   g_free (served);
-  note_end (proxy);
+  proxy_note_end (proxy);
   return NULL;
 }
 
@@ -145,7 +145,7 @@ start_serving (struct proxy *proxy, struct egress *egress, int fd)
   egress_leave (egress);
   egress_unref (egress);
   g_free (served);
-  note_end (proxy);
+  proxy_note_end (proxy);
 }
 
 static gboolean
@@ -159,7 +159,7 @@ count_connection (struct proxy *proxy)
 }
 
 static void
-take_in (struct proxy *proxy, struct egress *egress, int fd)
+proxy_take_in (struct proxy *proxy, struct egress *egress, int fd)
 {
   if (!egress_enter (egress)) {
     proxy_turn_away (fd, "as many connections as may be are open at once (network_connections)");
@@ -175,11 +175,11 @@ take_in (struct proxy *proxy, struct egress *egress, int fd)
 /* ---- accepting ---- */
 
 static void
-accept_one (struct proxy *proxy, struct egress *egress)
+proxy_accept_one (struct proxy *proxy, struct egress *egress)
 {
   int fd = accept4 (egress->listener_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd >= 0)
-    take_in (proxy, egress, fd);
+    proxy_take_in (proxy, egress, fd);
   else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
     g_usleep (SHORTAGE_US);
 }
@@ -196,7 +196,7 @@ find_egress (struct proxy *proxy, guint64 number)
 }
 
 static gpointer
-accept_thread (gpointer data)
+proxy_accept_thread (gpointer data)
 {
   struct proxy *proxy = data;
   struct epoll_event events[16];
@@ -207,7 +207,7 @@ accept_thread (gpointer data)
         return NULL;
       struct egress *egress = find_egress (proxy, events[i].data.u64);
       if (egress)
-        accept_one (proxy, egress);
+        proxy_accept_one (proxy, egress);
       egress_unref (egress);
     }
   }
@@ -216,7 +216,7 @@ accept_thread (gpointer data)
 /* ---- egress ---- */
 
 static gboolean
-watch (struct proxy *proxy, int fd, guint64 number, GError **error)
+proxy_watch (struct proxy *proxy, int fd, guint64 number, GError **error)
 {
   struct epoll_event event = {.events = EPOLLIN, .data.u64 = number};
   if (epoll_ctl (proxy->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
@@ -227,7 +227,7 @@ watch (struct proxy *proxy, int fd, guint64 number, GError **error)
 /* When the first sandbox has a network. */
 REQUIRES (proxy)
 static gboolean
-start (struct proxy *proxy, GError **error)
+proxy_start (struct proxy *proxy, GError **error)
 {
   if (proxy->thread)
     return TRUE;
@@ -237,9 +237,9 @@ start (struct proxy *proxy, GError **error)
     proxy->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
   if (proxy->wake_fd < 0 || proxy->epoll_fd < 0)
     return error_from_errno (error, errno, "cannot make the descriptors of the proxy");
-  if (!watch (proxy, proxy->wake_fd, 0, error))
+  if (!proxy_watch (proxy, proxy->wake_fd, 0, error))
     return FALSE;
-  proxy->thread = g_thread_try_new ("adder-proxy", accept_thread, proxy, error);
+  proxy->thread = g_thread_try_new ("adder-proxy", proxy_accept_thread, proxy, error);
   return proxy->thread != NULL;
 }
 
@@ -248,14 +248,14 @@ proxy_open (struct proxy *proxy, int listener_fd, struct network_rules *rules, c
             GError **error)
 {
   G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&proxy->lock);
-  if (!start (proxy, error))
+  if (!proxy_start (proxy, error))
     return NULL;
   struct egress *egress = egress_new (++proxy->egresses_made, listener_fd, rules, limits, error);
   if (!egress)
     return NULL;
   egress->proxy = proxy;
   g_hash_table_insert (proxy->egresses, &egress->number, egress_ref (egress));
-  if (watch (proxy, egress->listener_fd, egress->number, error))
+  if (proxy_watch (proxy, egress->listener_fd, egress->number, error))
     return egress;
   g_hash_table_remove (proxy->egresses, &egress->number);
   egress_unref (egress);

@@ -41,7 +41,7 @@ status_of (const char *line)
 
 /* Takes the framing that the header LINE has into FRAMED. FALSE: it is not understood, or the second. */
 static gboolean
-take_header (char *line, struct proxy_request *framed)
+proxy_answer_take_header (char *line, struct proxy_request *framed)
 {
   char *colon = strchr (line, ':');
   if (!colon)
@@ -60,7 +60,7 @@ take_header (char *line, struct proxy_request *framed)
 
 /* Reads a head of LENGTH bytes. FALSE: it is that of an interim answer. */
 static gboolean
-read_head (struct proxy_answer *answer, const char *text, gsize length)
+proxy_answer_read_head (struct proxy_answer *answer, const char *text, gsize length)
 {
   struct proxy_request framed = {.body = PROXY_BODY_NONE};
   g_autofree char *head = g_strndup (text, length - strlen ("\r\n\r\n"));
@@ -70,7 +70,7 @@ read_head (struct proxy_answer *answer, const char *text, gsize length)
     return FALSE;
   answer->endless = status == 0 || status == OTHER_PROTOCOL || memchr (text, 0, length);
   for (gsize i = 1; !answer->endless && lines[i]; i++)
-    answer->endless = !take_header (lines[i], &framed);
+    answer->endless = !proxy_answer_take_header (lines[i], &framed);
   if (answer->bodyless || status == NO_CONTENT || status == NOT_MODIFIED)
     framed.body = PROXY_BODY_NONE;
   else
@@ -80,7 +80,7 @@ read_head (struct proxy_answer *answer, const char *text, gsize length)
 }
 
 static gboolean
-take_body (struct proxy_answer *answer, const char *text, gsize length)
+proxy_answer_take_body (struct proxy_answer *answer, const char *text, gsize length)
 {
   answer->endless = answer->endless || proxy_body_take (&answer->body, text, length) < 0;
   return !answer->endless && answer->body.whole;
@@ -90,16 +90,16 @@ gboolean
 proxy_answer_take (struct proxy_answer *answer, const char *text, gsize length)
 {
   if (answer->endless || !answer->head)
-    return take_body (answer, text, length);
+    return proxy_answer_take_body (answer, text, length);
   g_string_append_len (answer->head, text, (gssize)length);
   gsize at = 0, head;
   while ((head = proxy_head_length (answer->head->str + at, answer->head->len - at)) > 0 &&
          head <= PROXY_HEAD_BYTES) {
-    gboolean is_last = read_head (answer, answer->head->str + at, head);
+    gboolean is_last = proxy_answer_read_head (answer, answer->head->str + at, head);
     at += head;
     if (is_last) {
       g_autoptr (GString) came = g_steal_pointer (&answer->head);
-      return take_body (answer, came->str + at, came->len - at);
+      return proxy_answer_take_body (answer, came->str + at, came->len - at);
     }
   }
   g_string_erase (answer->head, 0, (gssize)at);

@@ -30,7 +30,7 @@ is_passing (int err)
 
 /* Of LENGTH bytes that came, how many belong to the request; FALSE: it breaks the rules. */
 static gboolean
-take_body (struct flow *flow, gsize *length)
+proxy_carry_take_body (struct flow *flow, gsize *length)
 {
   if (!flow->body)
     return TRUE;
@@ -42,7 +42,7 @@ take_body (struct flow *flow, gsize *length)
 
 /* Returns FALSE when the connection is to be cut. */
 static gboolean
-receive (struct egress *egress, const struct carried *carried, struct flow *flow)
+proxy_carry_receive (struct egress *egress, const struct carried *carried, struct flow *flow)
 {
   gssize got = recv (flow->from_fd, flow->data, BUFFER_BYTES, MSG_DONTWAIT);
   if (got < 0)
@@ -53,7 +53,7 @@ receive (struct egress *egress, const struct carried *carried, struct flow *flow
     return !(flow->body && !flow->body->whole);
   }
   gsize length = (gsize)got;
-  if (!take_body (flow, &length))
+  if (!proxy_carry_take_body (flow, &length))
     return FALSE;
   flow->ended = flow->ended || (flow->answer && proxy_answer_take (flow->answer, flow->data, length));
   gsize room = flow->outward ? egress_count_out (egress, carried->destination, length)
@@ -64,7 +64,7 @@ receive (struct egress *egress, const struct carried *carried, struct flow *flow
 }
 
 static gboolean
-pass_on (struct flow *flow)
+proxy_carry_pass_on (struct flow *flow)
 {
   gssize sent =
       send (flow->to_fd, flow->data + flow->at, flow->length - flow->at, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -78,7 +78,7 @@ pass_on (struct flow *flow)
 
 /* A request is over by its length; only a tunnel is told that nothing more comes. */
 static void
-finish (struct flow *flow)
+proxy_carry_finish (struct flow *flow)
 {
   if (!flow->ended || flow->length > 0 || flow->over)
     return;
@@ -88,7 +88,7 @@ finish (struct flow *flow)
 }
 
 static void
-prepare (const struct flow *flow, struct pollfd *from, struct pollfd *to)
+proxy_carry_prepare (const struct flow *flow, struct pollfd *from, struct pollfd *to)
 {
   if (flow->over)
     return;
@@ -104,16 +104,17 @@ move (struct egress *egress, const struct carried *carried, struct flow *flow, s
   const short gone = POLLERR | POLLHUP;
   if (flow->over)
     return TRUE;
-  if (flow->length > 0 ? (to & (POLLOUT | gone)) && !pass_on (flow)
-                       : !flow->ended && (from & (POLLIN | gone)) && !receive (egress, carried, flow))
+  if (flow->length > 0
+          ? (to & (POLLOUT | gone)) && !proxy_carry_pass_on (flow)
+          : !flow->ended && (from & (POLLIN | gone)) && !proxy_carry_receive (egress, carried, flow))
     return FALSE;
-  finish (flow);
+  proxy_carry_finish (flow);
   return TRUE;
 }
 
 /* A plain request is over with its answer; a tunnel when both sides have closed. */
 static gboolean
-is_over (const struct flow *out, const struct flow *in)
+proxy_carry_is_over (const struct flow *out, const struct flow *in)
 {
   return in->over && (out->over || out->body);
 }
@@ -138,11 +139,11 @@ proxy_carry (struct egress *egress, const struct carried *carried)
   out.length = egress_count_out (egress, carried->destination, carried->first->len);
   out.ended = carried->body && carried->body->whole;
   gboolean whole = out.length == carried->first->len;
-  finish (&out);
-  while (whole && !is_over (&out, &in)) {
+  proxy_carry_finish (&out);
+  while (whole && !proxy_carry_is_over (&out, &in)) {
     struct pollfd pollfds[SIDES + 1] = {{.fd = carried->client_fd}, {.fd = carried->host_fd}};
-    prepare (&out, &pollfds[CLIENT], &pollfds[HOST]);
-    prepare (&in, &pollfds[HOST], &pollfds[CLIENT]);
+    proxy_carry_prepare (&out, &pollfds[CLIENT], &pollfds[HOST]);
+    proxy_carry_prepare (&in, &pollfds[HOST], &pollfds[CLIENT]);
     for (int i = 0; i < SIDES; i++)
       if (pollfds[i].events == 0)
         pollfds[i].fd = -1; /* a hang-up that nobody can act on now would be told again and again */

@@ -42,7 +42,7 @@ proxy_turn_away (int fd, const char *why)
 
 /* A socket that is closed with bytes unread takes the answer along; so they are read. */
 static void
-drain (const struct link *link)
+proxy_link_drain (const struct link *link)
 {
   char waste[4096];
   gint64 deadline_us = g_get_monotonic_time () + LEAVE_US;
@@ -75,18 +75,18 @@ send_all (const struct link *link, const char *text, gsize length)
 }
 
 static void
-answer (const struct link *link, const char *status, const char *text)
+proxy_link_answer (const struct link *link, const char *status, const char *text)
 {
   g_autofree char *whole = answer_text (status, text);
   if (send_all (link, whole, strlen (whole)))
-    drain (link);
+    proxy_link_drain (link);
 }
 
 /* ---- the request ---- */
 
 /* Reads until the head is whole; returns its length, or 0 when the sender left or was too slow. */
 static gsize
-read_head (const struct link *link, GString *text)
+proxy_link_read_head (const struct link *link, GString *text)
 {
   gint64 deadline_us = MIN (link->deadline_us, g_get_monotonic_time () + HEAD_US);
   char block[8192];
@@ -109,11 +109,11 @@ refuse_request (const struct link *link, const char *wrong)
   g_autofree char *text = g_strdup_printf ("the request %s", wrong);
   g_autofree char *detail = g_strdup_printf ("request that %s", wrong);
   egress_deny (link->egress, EGRESS_REQUEST, detail);
-  answer (link, "400 Bad Request", text);
+  proxy_link_answer (link, "400 Bad Request", text);
 }
 
 static char *
-place_of (const struct proxy_request *request)
+proxy_link_place_of (const struct proxy_request *request)
 {
   gboolean ipv6 = request->host.is_address && request->host.address.family == AF_INET6;
   return g_strdup_printf ("%s%s%s:%u", ipv6 ? "[" : "", request->host.text, ipv6 ? "]" : "", request->port);
@@ -122,22 +122,22 @@ place_of (const struct proxy_request *request)
 static void
 refuse_host (const struct link *link, const struct proxy_request *request)
 {
-  g_autofree char *place = place_of (request);
+  g_autofree char *place = proxy_link_place_of (request);
   g_autofree char *detail = g_strconcat ("connect ", place, NULL);
   g_autofree char *text = g_strdup_printf ("the profile %s does not allow %s ([network] allow)",
                                            link->egress->rules->profile, place);
   egress_deny (link->egress, EGRESS_HOST, detail);
-  answer (link, "403 Forbidden", text);
+  proxy_link_answer (link, "403 Forbidden", text);
 }
 
 static void
 refuse_address (const struct link *link, const struct proxy_request *request, const char *problem)
 {
-  g_autofree char *place = place_of (request);
+  g_autofree char *place = proxy_link_place_of (request);
   g_autofree char *detail = g_strdup_printf ("connect %s (%s)", place, problem);
   g_autofree char *text = g_strdup_printf ("%s leads to %s", place, problem);
   egress_deny (link->egress, EGRESS_ADDRESS, detail);
-  answer (link, "403 Forbidden", text);
+  proxy_link_answer (link, "403 Forbidden", text);
 }
 
 /* ---- carrying it out ---- */
@@ -177,7 +177,7 @@ carry (const struct link *link, struct proxy_request *request, int host_fd, cons
   carried.first = first;
   proxy_answer_init (&answer, request);
   if (proxy_carry (link->egress, &carried) && !request->connect)
-    drain (link);
+    proxy_link_drain (link);
   proxy_answer_clear (&answer);
 }
 
@@ -194,7 +194,7 @@ add_secret (const struct link *link, const struct network_secret *secret, struct
     egress_deny (link->egress, EGRESS_KEY, detail);
     /* What is wrong with the key is the daemon's to say, not the sandbox's to know. */
     log_warning ("%s", problem->message);
-    answer (link, "502 Bad Gateway", "the key for this host cannot be used");
+    proxy_link_answer (link, "502 Bad Gateway", "the key for this host cannot be used");
     return FALSE;
   }
   proxy_request_clear (request);
@@ -226,7 +226,7 @@ fulfil (const struct link *link, struct proxy_request *request, const GString *t
     refuse_address (link, request, problem);
     return;
   case REACH_FAILED:
-    answer (link, "502 Bad Gateway", problem);
+    proxy_link_answer (link, "502 Bad Gateway", problem);
     return;
   case REACH_DONE:
     break;
@@ -235,17 +235,17 @@ fulfil (const struct link *link, struct proxy_request *request, const GString *t
   if (!secret || !secret->tls || proxy_speak_tls (link->proxy, egress, secret, &tls, &host_fd, &problem))
     carry (link, request, host_fd, text, head);
   else
-    answer (link, "502 Bad Gateway", problem);
+    proxy_link_answer (link, "502 Bad Gateway", problem);
   fd_close (&host_fd);
   proxy_end_tls (&tls);
 }
 
 static void
-serve (const struct link *link)
+proxy_link_serve (const struct link *link)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   struct proxy_request request;
-  gsize head = read_head (link, text);
+  gsize head = proxy_link_read_head (link, text);
   if (head == 0)
     return;
   const char *wrong = proxy_head_length (text->str, head) == head
@@ -263,6 +263,6 @@ void
 proxy_serve (struct proxy *proxy, struct egress *egress, int fd)
 {
   const struct link link = {proxy, egress, fd, g_get_monotonic_time () + egress_time_us (egress)};
-  serve (&link);
+  proxy_link_serve (&link);
   fd_close (&fd);
 }

@@ -174,7 +174,8 @@ drop_refused (const struct proxy *proxy, GArray *addresses)
 
 /* Returns a descriptor or a negative errno. */
 static int
-connect_to (const struct egress *egress, const struct address *address, guint16 port, gint64 deadline_us)
+proxy_reach_connect_to (const struct egress *egress, const struct address *address, guint16 port,
+                        gint64 deadline_us)
 {
   struct sockaddr_storage to;
   socklen_t length = address_to_socket (address, port, &to);
@@ -212,7 +213,7 @@ proxy_reach (const struct proxy *proxy, struct egress *egress, const struct host
   }
   int fd = -EADDRNOTAVAIL;
   for (guint i = 0; i < addresses->len && fd < 0; i++)
-    fd = connect_to (egress, &g_array_index (addresses, struct address, i), port, deadline_us);
+    fd = proxy_reach_connect_to (egress, &g_array_index (addresses, struct address, i), port, deadline_us);
   if (fd >= 0) {
     *ret_fd = fd;
     return REACH_DONE;

@@ -48,7 +48,7 @@ piece_is (const struct piece *piece, const char *word)
 }
 
 static gboolean
-consists_of (const struct piece *piece, const char *letters)
+proxy_request_consists_of (const struct piece *piece, const char *letters)
 {
   for (gsize i = 0; i < piece->length; i++)
     if (piece->text[i] == '\0' || !strchr (letters, piece->text[i]))
@@ -146,7 +146,7 @@ parse_first (const struct piece *line, struct proxy_request *request, struct fra
   struct piece method = {line->text, (gsize)(first - line->text)};
   struct piece target = {first + 1, (gsize)(last - first - 1)};
   struct piece version = {last + 1, (gsize)(line->text + line->length - last - 1)};
-  if (!consists_of (&method, TOKEN) || method.length > METHOD_BYTES)
+  if (!proxy_request_consists_of (&method, TOKEN) || method.length > METHOD_BYTES)
     return "has no method";
   if (!is_printable (&target, FALSE) || target.length == 0)
     return "has an address with characters that none has";
@@ -177,7 +177,7 @@ note_length (struct framing *framing, const struct piece *value)
   g_autofree char *number = g_strndup (value->text, value->length);
   if (framing->has_length)
     return "has more than one Content-Length";
-  if (!consists_of (value, "0123456789") ||
+  if (!proxy_request_consists_of (value, "0123456789") ||
       !g_ascii_string_to_unsigned (number, 10, 0, G_MAXINT64, &framing->length, NULL))
     return "has a Content-Length that is no number";
   framing->has_length = TRUE;
@@ -209,7 +209,7 @@ split_header (const struct piece *line, struct piece *ret_name, struct piece *re
 {
   const char *colon = memchr (line->text, ':', line->length);
   *ret_name = (struct piece){line->text, colon ? (gsize)(colon - line->text) : 0};
-  if (!colon || !consists_of (ret_name, TOKEN))
+  if (!colon || !proxy_request_consists_of (ret_name, TOKEN))
     return "has a header without a name";
   *ret_value = trimmed ((struct piece){colon + 1, (gsize)(line->text + line->length - colon - 1)});
   return is_printable (ret_value, TRUE) ? NULL : "has a header with control characters";

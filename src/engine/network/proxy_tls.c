@@ -31,7 +31,7 @@ trust_variables (void)
 }
 
 static int
-start (const struct host *host, const char *name, int plain_fd, int host_fd, pid_t *ret_pid)
+proxy_tls_start (const struct host *host, const char *name, int plain_fd, int host_fd, pid_t *ret_pid)
 {
   g_autofree char *program = g_build_filename (host->libexec, "adder-tls", NULL);
   g_autofree char *uid = g_strdup_printf ("%u", (guint)host->owner.uid);
@@ -83,7 +83,7 @@ proxy_speak_tls (const struct proxy *proxy, const struct egress *egress, const s
     return FALSE;
   }
   autoclose int ours = ends[0], theirs = ends[1];
-  int r = start (proxy->host, secret->host.text, theirs, *host_fd, &ret_tls->pid);
+  int r = proxy_tls_start (proxy->host, secret->host.text, theirs, *host_fd, &ret_tls->pid);
   if (r < 0) {
     *ret_problem = g_strdup_printf ("cannot start adder-tls: %s", g_strerror (-r));
     return FALSE;

@@ -30,7 +30,7 @@ enum { PLAIN_FD = 3, HOST_FD = 4, BUFFER_BYTES = 16 << 10, HANDSHAKE_MS = 15000,
 
 /* Tells the daemon why, in words of the library or of the kernel, and ends. */
 static void
-fail (const char *what)
+tls_fail (const char *what)
 {
   char reason[256] = "", text[512];
   unsigned long code = ERR_peek_last_error ();
@@ -42,7 +42,7 @@ fail (const char *what)
 }
 
 static bool
-parse_id (const char *text, unsigned *ret_id)
+tls_parse_id (const char *text, unsigned *ret_id)
 {
   uint64_t id = 0;
   const char *at = text;
@@ -57,32 +57,32 @@ static void
 become (const char *uid, const char *gid)
 {
   unsigned user, group;
-  if (!parse_id (uid, &user) || !parse_id (gid, &group))
-    fail ("the ids are no numbers");
+  if (!tls_parse_id (uid, &user) || !tls_parse_id (gid, &group))
+    tls_fail ("the ids are no numbers");
   if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-    fail ("cannot set no_new_privs");
+    tls_fail ("cannot set no_new_privs");
   if (geteuid () == 0 && user != 0 &&
       (setgroups (0, NULL) < 0 || setresgid (group, group, group) < 0 || setresuid (user, user, user) < 0))
-    fail ("cannot give up the rights of root");
+    tls_fail ("cannot give up the rights of root");
 }
 
 static SSL *
-make_session (const char *host)
+tls_make_session (const char *host)
 {
   static const unsigned char protocol[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
   SSL_CTX *context = SSL_CTX_new (TLS_client_method ());
   if (!context || !SSL_CTX_set_min_proto_version (context, TLS1_2_VERSION) ||
       !SSL_CTX_set_default_verify_paths (context))
-    fail ("cannot set up TLS");
+    tls_fail ("cannot set up TLS");
   SSL_CTX_set_verify (context, SSL_VERIFY_PEER, NULL);
   SSL *session = SSL_new (context);
   if (!session || !SSL_set_fd (session, HOST_FD) ||
       SSL_set_alpn_protos (session, protocol, sizeof protocol) != 0)
-    fail ("cannot set up TLS");
+    tls_fail ("cannot set up TLS");
   /* An address stands in a certificate as one, and is no name to ask for. */
   bool address = X509_VERIFY_PARAM_set1_ip_asc (SSL_get0_param (session), host) == 1;
   if (!address && (!SSL_set1_host (session, host) || !SSL_set_tlsext_host_name (session, host)))
-    fail ("cannot ask for the host by its name");
+    tls_fail ("cannot ask for the host by its name");
   ERR_clear_error ();
   SSL_set_mode (session, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   return session;
@@ -111,9 +111,9 @@ shake_hands (SSL *session)
                              {.fd = PLAIN_FD, .events = POLLRDHUP}};
     long verdict = SSL_get_verify_result (session);
     if (ready[0].events == 0)
-      fail (verdict == X509_V_OK ? "cannot speak TLS" : X509_verify_cert_error_string (verdict));
+      tls_fail (verdict == X509_V_OK ? "cannot speak TLS" : X509_verify_cert_error_string (verdict));
     if (poll (ready, 2, HANDSHAKE_MS) <= 0)
-      fail ("the host does not answer with TLS");
+      tls_fail ("the host does not answer with TLS");
     if (ready[1].revents)
       exit (EXIT_FAULT);
   }
@@ -181,7 +181,7 @@ receive_from_plain (struct buffer *out)
 
 /* Until one side ends. */
 static void
-relay (SSL *session)
+tls_relay (SSL *session)
 {
   static struct buffer out, in;
   for (;;) {
@@ -222,9 +222,9 @@ main (int argc, char **argv)
   OPENSSL_init_ssl (OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
   become (argv[2], argv[3]);
   (void)fcntl (HOST_FD, F_SETFL, O_RDWR | O_NONBLOCK);
-  SSL *session = make_session (argv[1]);
+  SSL *session = tls_make_session (argv[1]);
   shake_hands (session);
-  relay (session);
+  tls_relay (session);
   (void)SSL_shutdown (session);
   return EXIT_SUCCESS;
 }

@@ -11,7 +11,7 @@ budget_fits_alone (const struct budget *budget, guint64 bytes)
 }
 
 static gboolean
-fits (const struct budget *budget, guint64 more)
+budget_fits (const struct budget *budget, guint64 more)
 {
   guint64 used = budget->running_bytes + budget->parked_bytes;
   return used <= budget->max_bytes && more <= budget->max_bytes - used;
@@ -20,7 +20,8 @@ fits (const struct budget *budget, guint64 more)
 gboolean
 budget_may_park (const struct budget *budget, guint64 bytes, guint64 promised)
 {
-  return budget->parked_bytes + bytes <= budget->max_bytes / PARKED_PART && fits (budget, promised + bytes);
+  return budget->parked_bytes + bytes <= budget->max_bytes / PARKED_PART &&
+         budget_fits (budget, promised + bytes);
 }
 
 void
@@ -67,7 +68,7 @@ budget_ask (struct budget_round *round, struct budget_claim *claim, guint64 spar
   if (budget->running + round->reserved >= budget->max_running)
     return BUDGET_END;
   guint64 wanted = round->reserved_bytes + claim->bytes;
-  if (fits (budget, wanted - MIN (spare, wanted)))
+  if (budget_fits (budget, wanted - MIN (spare, wanted)))
     return BUDGET_FITS;
   if (!round->first_short)
     round->first_short = claim;

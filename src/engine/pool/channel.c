@@ -119,7 +119,7 @@ receive_some (struct channel *channel, void *data, gsize size, gsize *ret_got)
 }
 
 static void
-make_room (struct channel *channel)
+channel_make_room (struct channel *channel)
 {
   gsize want = MAX (IN_FIRST_BYTES, channel->in_room + MIN (channel->in_room, IN_STEP_BYTES));
   channel->in_room = MIN (want, (gsize)channel->header.length);
@@ -143,7 +143,7 @@ channel_receive (struct channel *channel, channel_bound bound, uint32_t *ret_kin
 
   while (channel->in_got < channel->header.length || !channel->in) {
     if (channel->in_got == channel->in_room || !channel->in)
-      make_room (channel);
+      channel_make_room (channel);
     if (channel->in_room == 0)
       break;
     enum channel_state state =

@@ -158,7 +158,7 @@ find_pool (struct pools *pools, const struct pool *key)
 /* Those of callers' own environments, which nobody made or removes, are bounded. */
 REQUIRES (pools)
 static gboolean
-has_room (struct pools *pools, const struct pool *key, GError **error)
+pool_has_room (struct pools *pools, const struct pool *key, GError **error)
 {
   guint64 most = pools->host->config->own_environments, count = 0;
   GHashTableIter iter;
@@ -179,7 +179,7 @@ has_room (struct pools *pools, const struct pool *key, GError **error)
 }
 
 static gboolean
-check_own (const struct pool *key, GError **error)
+pool_check_own (const struct pool *key, GError **error)
 {
   if (key->isolation == ISOLATION_NAMESPACES)
     return TRUE;
@@ -207,7 +207,7 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, enum
   gboolean own = !contained && environment_is_own (name);
   if (pool && !own)
     return pool;
-  if (own && !check_own (&key, error))
+  if (own && !pool_check_own (&key, error))
     return NULL;
   /* A caller's own is looked at for each call: whose it is may have changed, and no fingerprint tells.
    * That reads directories, so not under the lock. */
@@ -219,7 +219,7 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, enum
   pool = g_hash_table_lookup (pools->pools, &key);
   if (!pool && pools->closed) {
     pools_set_closed (error);
-  } else if (!pool && has_room (pools, &key, error)) {
+  } else if (!pool && pool_has_room (pools, &key, error)) {
     pool = pool_new (pools, &key, g_steal_pointer (&environment), error);
     if (pool)
       g_hash_table_add (pools->pools, pool);

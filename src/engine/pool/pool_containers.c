@@ -79,7 +79,7 @@ pool_keeps_like (const struct pool *pool, const struct sandbox *sandbox)
 
 REQUIRES (pools)
 static guint
-count_kept (const struct pool *pool, const GQueue *sandboxes)
+pool_containers_count_kept (const struct pool *pool, const GQueue *sandboxes)
 {
   guint count = 0;
   for (const GList *link = sandboxes->head; link; link = link->next)
@@ -89,7 +89,7 @@ count_kept (const struct pool *pool, const GQueue *sandboxes)
 
 /* What the next container should be made for, with memory reserved for it: as for other sandboxes. */
 static gboolean
-choose (struct pool *pool, struct sandbox_spec *ret_spec)
+pool_containers_choose (struct pool *pool, struct sandbox_spec *ret_spec)
 {
   struct pools *pools = pool->pools;
   guint64 most = pools->host->config->container_parked;
@@ -97,7 +97,8 @@ choose (struct pool *pool, struct sandbox_spec *ret_spec)
   struct pool_choice choice = {.round = {.budget = &pools->budget}};
   pool_choose_waited (pool, &choice);
   if (!choice.chosen && !choice.round.first_short && pool->keeps[SANDBOX_SPEC_PLAIN] &&
-      count_kept (pool, &pool->parked) + count_kept (pool, &pool->parking) < most &&
+      pool_containers_count_kept (pool, &pool->parked) + pool_containers_count_kept (pool, &pool->parking) <
+          most &&
       budget_may_park (&pools->budget, BUDGET_CONTAINER_BYTES, choice.promised)) {
     choice.spec = pool->kept;
     choice.chosen = TRUE;
@@ -177,7 +178,8 @@ start_zygote (struct pool *pool, struct sandbox *sandbox, int spawn[WIRE_SPAWN_F
 
 /* The sandbox alone; its budget is reserved. */
 static struct sandbox *
-make_sandbox (struct pool *pool, const struct sandbox_spec *spec, int spawn[WIRE_SPAWN_FDS], GError **error)
+pool_containers_make_sandbox (struct pool *pool, const struct sandbox_spec *spec, int spawn[WIRE_SPAWN_FDS],
+                              GError **error)
 {
   struct host *host = pool->pools->host;
   gboolean host_sockets = sandbox_spec_has_host_sockets (spec, ISOLATION_CONTAINER);
@@ -192,11 +194,11 @@ make_sandbox (struct pool *pool, const struct sandbox_spec *spec, int spawn[WIRE
 }
 
 static void
-start (struct pool *pool, struct sandbox_spec *spec)
+pool_containers_start (struct pool *pool, struct sandbox_spec *spec)
 {
   g_autoptr (GError) error = NULL;
   int spawn[WIRE_SPAWN_FDS];
-  struct sandbox *sandbox = make_sandbox (pool, spec, spawn, &error);
+  struct sandbox *sandbox = pool_containers_make_sandbox (pool, spec, spawn, &error);
   if (!sandbox)
     sandbox_spec_close (spec);
   struct zygote *zygote = sandbox ? start_zygote (pool, sandbox, spawn, &error) : NULL;
@@ -222,15 +224,15 @@ pool_start_containers (struct pool *pool)
 {
   struct sandbox_spec spec;
   drop_stale (pool);
-  while (may_start (pool) && choose (pool, &spec))
-    start (pool, &spec);
+  while (may_start (pool) && pool_containers_choose (pool, &spec))
+    pool_containers_start (pool, &spec);
 }
 
 /* ---- failing ---- */
 
 /* Nobody waits for a container while none can be had at all. That is told once. */
 static void
-refuse (struct pool *pool, const GError *error)
+pool_containers_refuse (struct pool *pool, const GError *error)
 {
   struct pools *pools = pool->pools;
   pool->start_failures++;
@@ -286,7 +288,7 @@ pool_container_failed (struct pool *pool, const struct sandbox_spec *spec, const
     fail_binds (pool, spec, error);
   else if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED) ||
            g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT))
-    refuse (pool, error);
+    pool_containers_refuse (pool, error);
   else
     note_failure (pool, spec, error);
 }

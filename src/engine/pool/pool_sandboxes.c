@@ -220,7 +220,8 @@ claim (const struct waiter *waiter, GQueue *sandboxes, GHashTable *taken)
 }
 
 static void
-count_kept (const struct pool *pool, const struct sandbox *sandbox, guint64 kept[SANDBOX_SPEC_KINDS + 1])
+pool_sandboxes_count_kept (const struct pool *pool, const struct sandbox *sandbox,
+                           guint64 kept[SANDBOX_SPEC_KINDS + 1])
 {
   kept[sandbox_spec_kind (&sandbox->spec, pool->isolation)]++;
 }
@@ -247,7 +248,7 @@ kept_most (const struct pool *pool, enum sandbox_spec_kind kind)
 /* A mount that a sandbox has attached cannot be attached again, so what is bind-mounted for WAITER serves for
  * one sandbox: lost while they wait, as with a zygote that was replaced or died, it cannot be made anew. */
 static gboolean
-is_lost (const struct waiter *waiter)
+pool_sandboxes_is_lost (const struct waiter *waiter)
 {
   return waiter->spent && !claim (waiter, &waiter->pool->parking, NULL) &&
          !claim (waiter, &waiter->pool->parked, NULL);
@@ -263,7 +264,7 @@ pool_choose_waited (struct pool *pool, struct pool_choice *choice)
        place = next) {
     struct waiter *waiter = (struct waiter *)place;
     next = queue_next (place);
-    if (waiter->pool == pool && is_lost (waiter)) {
+    if (waiter->pool == pool && pool_sandboxes_is_lost (waiter)) {
       pool_fail_lost (waiter);
       continue;
     }
@@ -300,14 +301,14 @@ choose_spec (struct pool *pool, struct sandbox_spec *ret_spec, gboolean *ret_cal
   struct pool_choice choice = {.round = {.budget = &pools->budget}};
   guint64 kept[SANDBOX_SPEC_KINDS + 1] = {0};
   for (GList *link = pool->parking.head; link; link = link->next)
-    count_kept (pool, link->data, kept);
+    pool_sandboxes_count_kept (pool, link->data, kept);
 
   g_mutex_lock (&pools->lock);
   pool_choose_waited (pool, &choice);
   /* Of other specs none stays parked. Old ones are few, or soon to be replaced. */
   for (GList *link = pool->parked.head; link; link = link->next)
     if (!pool->old_parked || ((struct sandbox *)link->data)->zygote == pool->current)
-      count_kept (pool, link->data, kept);
+      pool_sandboxes_count_kept (pool, link->data, kept);
   guint64 parked = kept_most (pool, SANDBOX_SPEC_PLAIN);
   *ret_calm = !choice.waited && kept[SANDBOX_SPEC_PLAIN] + MAX (parked / 4, 1) >= parked;
   gboolean room =
@@ -432,7 +433,7 @@ find_cgroup (struct sandbox *sandbox)
 
 /* The limits that most runs have are set ahead, so that acquisition need not. */
 static gboolean
-put_into_cgroup (struct pool *pool, struct sandbox *sandbox, GError **error)
+pool_sandboxes_put_into_cgroup (struct pool *pool, struct sandbox *sandbox, GError **error)
 {
   struct cgroup_node *node = pool->pools->host->cgroups;
   struct fault fault = {0};
@@ -473,7 +474,7 @@ pool_sandbox_spawned (struct pool *pool, struct sandbox *sandbox)
   g_autoptr (GError) error = NULL;
   /* Of one that died meanwhile, its socket says why. */
   gboolean settled = make_place (pool, sandbox, &error) &&
-                     (sandbox_has_died (sandbox) || put_into_cgroup (pool, sandbox, &error));
+                     (sandbox_has_died (sandbox) || pool_sandboxes_put_into_cgroup (pool, sandbox, &error));
   if (!settled && !sandbox_has_died (sandbox)) {
     const struct sandbox_spec spec = sandbox->spec;
     pool_sandbox_end (pool, sandbox);
@@ -497,7 +498,7 @@ own_bytes (struct sandbox *sandbox)
 
 REQUIRES (pools)
 static gboolean
-is_kept (const struct pool *pool, const struct sandbox *sandbox)
+pool_sandboxes_is_kept (const struct pool *pool, const struct sandbox *sandbox)
 {
   enum sandbox_spec_kind kind = sandbox_spec_kind (&sandbox->spec, pool->isolation);
   return sandbox->contained ? pool_keeps_like (pool, sandbox)
@@ -536,7 +537,7 @@ park (struct pool *pool, struct sandbox *sandbox)
     pool->parkings += !bare;
     g_cond_broadcast (&pools->parked);
     pools_dispatch (pools);
-    wanted = sandbox->taken || is_kept (pool, sandbox);
+    wanted = sandbox->taken || pool_sandboxes_is_kept (pool, sandbox);
     pool->serving |= sandbox->contained;
     if (!wanted)
       g_queue_unlink (&pool->parked, &sandbox->link);
@@ -567,13 +568,14 @@ parking_bound (uint32_t kind)
 }
 
 static void
-set_ended (GError **error)
+pool_sandboxes_set_ended (GError **error)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "it ended while it was being parked");
 }
 
 static gboolean
-take_ready (struct sandbox *sandbox, uint32_t kind, const char *data, gsize length, GError **error)
+pool_sandboxes_take_ready (struct sandbox *sandbox, uint32_t kind, const char *data, gsize length,
+                           GError **error)
 {
   if (kind == WIRE_READY && length == sizeof sandbox->ready) {
     memcpy (&sandbox->ready, data, sizeof sandbox->ready);
@@ -617,17 +619,17 @@ pool_sandbox_speaks (struct pool *pool, struct sandbox *sandbox)
       sandbox->listener_fd = fd_steal (&sandbox->channel.in_fd);
       return;
     }
-    if (!take_ready (sandbox, kind, data, length, &error))
+    if (!pool_sandboxes_take_ready (sandbox, kind, data, length, &error))
       break;
     /* Without an id it was dead when we heard of it. */
     if (sandbox->worker_pid > 0) {
       park (pool, sandbox);
       return;
     }
-    set_ended (&error);
+    pool_sandboxes_set_ended (&error);
     break;
   default:
-    set_ended (&error);
+    pool_sandboxes_set_ended (&error);
   }
   parking_failed (pool, sandbox, error);
 }

@@ -51,7 +51,7 @@ unpark (struct pool *pool, struct sandbox *sandbox, guint64 bytes)
 
 REQUIRES (pools)
 static struct sandbox *
-find_sandbox (const struct waiter *waiter)
+pool_take_find_sandbox (const struct waiter *waiter)
 {
   return waiter->kept ? waiter->kept : find_parked (waiter);
 }
@@ -125,7 +125,7 @@ pools_dispatch (struct pools *pools)
   for (struct queue_place *place = queue_first (pools->queue), *next; place; place = next) {
     struct waiter *waiter = (struct waiter *)place;
     next = queue_next (place);
-    struct sandbox *sandbox = find_sandbox (waiter);
+    struct sandbox *sandbox = pool_take_find_sandbox (waiter);
     enum budget_answer answer = budget_ask (&round, &waiter->claim, sandbox ? sandbox->reserved_bytes : 0);
     /* Nothing runs whose end would make room. */
     if (answer != BUDGET_FITS && first && pools->budget.running == 0)
@@ -236,7 +236,7 @@ notice_change (struct pool *pool)
 /* Gives WAITER a place in the queue, perhaps another one's. */
 REQUIRES (pools)
 static gboolean
-enter (struct pools *pools, struct waiter *waiter, GError **error)
+pool_take_enter (struct pools *pools, struct waiter *waiter, GError **error)
 {
   guint64 most = pools->host->config->max_queued;
   struct queue_place *place;
@@ -261,7 +261,7 @@ enter (struct pools *pools, struct waiter *waiter, GError **error)
 /* A sandbox at once, or a place in the queue, or neither with ERROR. */
 REQUIRES (pools)
 static struct sandbox *
-ask (struct pool *pool, struct waiter *waiter, GError **error)
+pool_take_ask (struct pool *pool, struct waiter *waiter, GError **error)
 {
   struct pools *pools = pool->pools;
   if (pools->closed) {
@@ -269,14 +269,14 @@ ask (struct pool *pool, struct waiter *waiter, GError **error)
     return NULL;
   }
   struct budget_round round = {.budget = &pools->budget};
-  struct sandbox *sandbox = queue_length (pools->queue) == 0 ? find_sandbox (waiter) : NULL;
+  struct sandbox *sandbox = queue_length (pools->queue) == 0 ? pool_take_find_sandbox (waiter) : NULL;
   if (sandbox && budget_ask (&round, &waiter->claim, sandbox->reserved_bytes) == BUDGET_FITS)
     return lease_to (waiter, sandbox);
   if (!waiter->kept && !pool->serving && pool->failure && g_get_monotonic_time () < pool->retry_us) {
     g_propagate_error (error, g_error_copy (pool->failure));
     return NULL;
   }
-  if (!enter (pools, waiter, error))
+  if (!pool_take_enter (pools, waiter, error))
     return NULL;
   if (!waiter->kept) {
     pool->wanted = TRUE;
@@ -303,7 +303,7 @@ lacks_memory (const struct waiter *waiter)
 
 REQUIRES (pools)
 static void
-set_busy (const struct waiter *waiter, GError **error)
+pool_take_set_busy (const struct waiter *waiter, GError **error)
 {
   const struct pools *pools = waiter->pool->pools;
   const struct budget *budget = &pools->budget;
@@ -327,7 +327,7 @@ set_busy (const struct waiter *waiter, GError **error)
 
 /* Takes WAITER out of the queue when END says that its wait is over. Returns whether it is, or was before. */
 static gboolean
-settle (struct waiter *waiter, enum wait end)
+pool_take_settle (struct waiter *waiter, enum wait end)
 {
   struct pools *pools = waiter->pool->pools;
   g_mutex_lock (&pools->lock);
@@ -335,7 +335,7 @@ settle (struct waiter *waiter, enum wait end)
     queue_leave (pools->queue, &waiter->place);
     end_wait (waiter);
     if (end == WAIT_DEADLINE)
-      set_busy (waiter, &waiter->error);
+      pool_take_set_busy (waiter, &waiter->error);
     else
       g_set_error (&waiter->error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the run was cancelled");
   }
@@ -345,18 +345,18 @@ settle (struct waiter *waiter, enum wait end)
 }
 
 static gboolean
-is_word (char c)
+pool_take_is_word (char c)
 {
   return g_ascii_isalnum (c) || c == '_';
 }
 
 /* Whether NAME stands somewhere in CODE, in whatever role. */
 static gboolean
-has_word (const char *code, const char *name, gsize length)
+pool_take_has_word (const char *code, const char *name, gsize length)
 {
   g_autofree char *word = g_strndup (name, length);
   for (const char *at = code; (at = strstr (at, word)); at += length)
-    if ((at == code || !is_word (at[-1])) && !is_word (at[length]))
+    if ((at == code || !pool_take_is_word (at[-1])) && !pool_take_is_word (at[length]))
       return TRUE;
   return FALSE;
 }
@@ -371,7 +371,7 @@ names_module (struct pool *pool, const char *code)
   char *const *modules = pool->environment ? pool->environment->modules : NULL;
   for (guint i = 0; modules && modules[i] && !names; i++) {
     gsize length = strcspn (modules[i], ".");
-    names = length > 0 && has_word (code, modules[i], length);
+    names = length > 0 && pool_take_has_word (code, modules[i], length);
   }
   g_rw_lock_reader_unlock (&pool->environment_lock);
   return names;
@@ -379,11 +379,11 @@ names_module (struct pool *pool, const char *code)
 
 /* WAITER is in the queue, or out of it again already. */
 static struct sandbox *
-wait_for (struct waiter *waiter, guint64 most_ms, GError **error)
+pool_take_wait_for (struct waiter *waiter, guint64 most_ms, GError **error)
 {
   gint64 deadline_us = g_get_monotonic_time () + (gint64)most_ms * 1000;
   enum wait end = WAIT_WOKEN;
-  while (!settle (waiter, end))
+  while (!pool_take_settle (waiter, end))
     end = interrupt_wait_one (waiter->interrupt, -1, 0, deadline_us);
   if (waiter->error)
     g_propagate_error (error, waiter->error);
@@ -416,8 +416,8 @@ note_wish (struct pool *pool, const struct sandbox_spec *spec)
 }
 
 static struct sandbox *
-take (struct pool *pool, const char *owner, const struct sandbox_spec *spec, const char *code,
-      struct interrupt *interrupt, GError **error)
+pool_take_take (struct pool *pool, const char *owner, const struct sandbox_spec *spec, const char *code,
+                struct interrupt *interrupt, GError **error)
 {
   struct pools *pools = pool->pools;
   const struct config *config = pools->host->config;
@@ -437,7 +437,7 @@ take (struct pool *pool, const char *owner, const struct sandbox_spec *spec, con
   gboolean contained = pool->isolation == ISOLATION_CONTAINER;
   waiter.needs_modules = starting && !contained && (!code || names_module (pool, code));
   g_mutex_lock (&pools->lock);
-  struct sandbox *sandbox = ask (pool, &waiter, &refusal);
+  struct sandbox *sandbox = pool_take_ask (pool, &waiter, &refusal);
   /* A container is started whenever none of that spec is parked. */
   starting = !pool->serving || pool->stale || (pool->bare && waiter.needs_modules) || contained;
   g_mutex_unlock (&pools->lock);
@@ -448,7 +448,7 @@ take (struct pool *pool, const char *owner, const struct sandbox_spec *spec, con
     return NULL;
   }
 
-  return wait_for (&waiter, config->queue_wait_ms + (starting ? start_ms (pool) : 0), error);
+  return pool_take_wait_for (&waiter, config->queue_wait_ms + (starting ? start_ms (pool) : 0), error);
 }
 
 struct sandbox *
@@ -457,7 +457,7 @@ pool_take (struct pool *pool, const char *owner, const struct sandbox_spec *spec
 {
   notice_change (pool);
   for (int i = 0;; i++) {
-    struct sandbox *sandbox = take (pool, owner, spec, code, interrupt, error);
+    struct sandbox *sandbox = pool_take_take (pool, owner, spec, code, interrupt, error);
     if (sandbox)
       pool_unwatch (pool, sandbox);
     /* A zygote that dies takes its parked sandboxes along, and the pool's thread may not have heard of it
@@ -549,12 +549,12 @@ pool_reactivate (struct sandbox *sandbox, const char *owner, guint64 bytes, stru
                           .kept = sandbox};
   g_autoptr (GError) refusal = NULL;
   g_mutex_lock (&pool->pools->lock);
-  gboolean active = ask (pool, &waiter, &refusal) != NULL;
+  gboolean active = pool_take_ask (pool, &waiter, &refusal) != NULL;
   g_mutex_unlock (&pool->pools->lock);
   if (refusal)
     g_propagate_error (error, g_steal_pointer (&refusal));
   else if (!active)
-    active = wait_for (&waiter, pool->pools->host->config->queue_wait_ms, error) != NULL;
+    active = pool_take_wait_for (&waiter, pool->pools->host->config->queue_wait_ms, error) != NULL;
   return active;
 }
 

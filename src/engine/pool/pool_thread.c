@@ -83,7 +83,7 @@ struct watch {
 };
 
 static void
-add_source (struct watch *watch, int fd, enum source_kind kind, gpointer object)
+pool_thread_add_source (struct watch *watch, int fd, enum source_kind kind, gpointer object)
 {
   if (fd < 0)
     return;
@@ -99,10 +99,10 @@ add_zygote (struct watch *watch, struct zygote *zygote)
   if (!zygote)
     return;
   if (zygote->state != ZYGOTE_ENDED)
-    add_source (watch, zygote->control_fd, SOURCE_CONTROL, zygote);
+    pool_thread_add_source (watch, zygote->control_fd, SOURCE_CONTROL, zygote);
   else if (zygote->isolation == ISOLATION_CONTAINER)
-    add_source (watch, zygote->launcher_fd, SOURCE_LEAVING, zygote);
-  add_source (watch, zygote->message_fd, SOURCE_MESSAGES, zygote);
+    pool_thread_add_source (watch, zygote->launcher_fd, SOURCE_LEAVING, zygote);
+  pool_thread_add_source (watch, zygote->message_fd, SOURCE_MESSAGES, zygote);
 }
 
 static void
@@ -110,9 +110,9 @@ collect_sources (struct pool *pool, struct watch *watch)
 {
   g_array_set_size (watch->pollfds, 0);
   g_array_set_size (watch->sources, 0);
-  add_source (watch, pool->wake_fd, SOURCE_WAKE, pool);
-  add_source (watch, pool->parked_fd, SOURCE_PARKED, pool);
-  add_source (watch, pool->sweep_fd, SOURCE_SWEPT, pool);
+  pool_thread_add_source (watch, pool->wake_fd, SOURCE_WAKE, pool);
+  pool_thread_add_source (watch, pool->parked_fd, SOURCE_PARKED, pool);
+  pool_thread_add_source (watch, pool->sweep_fd, SOURCE_SWEPT, pool);
   add_zygote (watch, pool->current);
   add_zygote (watch, pool->next);
   add_zygote (watch, pool->bare_next);
@@ -122,10 +122,10 @@ collect_sources (struct pool *pool, struct watch *watch)
     const struct sandbox *sandbox = link->data;
     /* In a container it may say that it is ready before its zygote says that it is there. */
     if (sandbox->worker_fd >= 0)
-      add_source (watch, sandbox->socket_fd, SOURCE_PARKING, link->data);
+      pool_thread_add_source (watch, sandbox->socket_fd, SOURCE_PARKING, link->data);
   }
   for (GList *link = pool->ending.head; link; link = link->next)
-    add_source (watch, ((struct sandbox *)link->data)->exit_fd, SOURCE_ENDING, link->data);
+    pool_thread_add_source (watch, ((struct sandbox *)link->data)->exit_fd, SOURCE_ENDING, link->data);
   g_mutex_lock (&pool->pools->lock);
   pool->zygotes =
       (pool->current ? 1 : 0) + (pool->next ? 1 : 0) + (pool->bare_next ? 1 : 0) + pool->draining->len;
@@ -192,7 +192,7 @@ wait_for_sources (struct pool *pool, struct watch *watch)
 /* ---- the loop ---- */
 
 static void
-take_turn (struct pool *pool)
+pool_thread_take_turn (struct pool *pool)
 {
   pool_take_discarded (pool);
   pool_bury_ended (pool);
@@ -204,7 +204,7 @@ take_turn (struct pool *pool)
 /* An embedding program's signal handlers expect its own threads; what a fault of ours raises is left alone.
  */
 static void
-block_signals (void)
+pool_thread_block_signals (void)
 {
   static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
   sigset_t blocked;
@@ -222,11 +222,11 @@ pool_thread (gpointer data)
       .pollfds = g_array_new (FALSE, FALSE, sizeof (struct pollfd)),
       .sources = g_array_new (FALSE, FALSE, sizeof (struct source)),
   };
-  block_signals ();
+  pool_thread_block_signals ();
   if (pool->isolation == ISOLATION_CONTAINER)
     pool_sweep_containers (pool);
   while (!pools_are_closed (pool->pools)) {
-    take_turn (pool);
+    pool_thread_take_turn (pool);
     wait_for_sources (pool, &watch);
   }
   pool_end_all (pool);

@@ -69,7 +69,7 @@ find_displaced (const struct queue *queue, gsize count)
 }
 
 static int
-compare (gconstpointer a, gconstpointer b, G_GNUC_UNUSED gpointer data)
+queue_compare (gconstpointer a, gconstpointer b, G_GNUC_UNUSED gpointer data)
 {
   const struct queue_place *one = a, *other = b;
   if (one->round != other->round)
@@ -96,7 +96,7 @@ queue_enter (struct queue *queue, struct queue_place *place, struct queue_place 
   place->number = queue->arrived++;
   place->of_owner = (GList){.data = place};
   g_queue_push_tail_link (owner, &place->of_owner);
-  place->at = g_sequence_insert_sorted (queue->places, place, compare, NULL);
+  place->at = g_sequence_insert_sorted (queue->places, place, queue_compare, NULL);
   *ret_displaced = displaced;
   return TRUE;
 }

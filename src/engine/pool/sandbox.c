@@ -54,7 +54,7 @@ zygote_info_unref (struct zygote_info *info)
 
 /* The ends are the caller's to close, also where this fails. */
 static gboolean
-make_pipe (int *ret_read, int *ret_write, const char *what, GError **error)
+sandbox_make_pipe (int *ret_read, int *ret_write, const char *what, GError **error)
 {
   int ends[2];
   if (pipe2 (ends, O_CLOEXEC) < 0)
@@ -123,9 +123,9 @@ sandbox_new (struct pool *pool, const struct sandbox_spec *spec, struct scratch 
   for (int i = 0; i < WIRE_SPAWN_FDS; i++)
     spawn[i] = -1;
   if (!has_binds (spec, error) || !make_socket (&sandbox->socket_fd, &spawn[WIRE_SPAWN_SOCKET], error) ||
-      !make_pipe (&sandbox->stdout_fd, &spawn[WIRE_SPAWN_STDOUT], "stdout", error) ||
-      !make_pipe (&sandbox->stderr_fd, &spawn[WIRE_SPAWN_STDERR], "stderr", error) ||
-      !make_pipe (&sandbox->exit_fd, &spawn[WIRE_SPAWN_EXIT], "exit", error) ||
+      !sandbox_make_pipe (&sandbox->stdout_fd, &spawn[WIRE_SPAWN_STDOUT], "stdout", error) ||
+      !sandbox_make_pipe (&sandbox->stderr_fd, &spawn[WIRE_SPAWN_STDERR], "stderr", error) ||
+      !sandbox_make_pipe (&sandbox->exit_fd, &spawn[WIRE_SPAWN_EXIT], "exit", error) ||
       (scratch && !(sandbox->place = scratch_make (scratch, &spawn[WIRE_SPAWN_WORKSPACE], error)))) {
     for (int i = 0; i < WIRE_SPAWN_FDS; i++)
       fd_close (&spawn[i]);
@@ -146,7 +146,7 @@ sandbox_new (struct pool *pool, const struct sandbox_spec *spec, struct scratch 
 
 /* One that has ended already has no id any more, and nobody needs it: its socket says why it ended. */
 static gboolean
-look_at (int process_fd, pid_t *ret_pid)
+sandbox_look_at (int process_fd, pid_t *ret_pid)
 {
   *ret_pid = process_id (process_fd);
   return *ret_pid > 0 || errno == ESRCH;
@@ -158,8 +158,8 @@ sandbox_adopt (struct sandbox *sandbox, const int fds[WIRE_SPAWNED_FDS], GError 
   sandbox->worker_fd = fds[WIRE_SPAWNED_WORKER];
   sandbox->init_fd = fds[WIRE_SPAWNED_INIT];
   sandbox->workspace_fd = fds[WIRE_SPAWNED_WORKSPACE];
-  gboolean known =
-      look_at (sandbox->worker_fd, &sandbox->worker_pid) && look_at (sandbox->init_fd, &sandbox->init_pid);
+  gboolean known = sandbox_look_at (sandbox->worker_fd, &sandbox->worker_pid) &&
+                   sandbox_look_at (sandbox->init_fd, &sandbox->init_pid);
   /* What the first process of a container uses is the zygote's. */
   if (sandbox->init_pid == sandbox->worker_pid || sandbox->contained)
     sandbox->init_pid = 0;
@@ -198,8 +198,8 @@ sandbox_new_branch (struct sandbox *from, guint64 number, int ret_fds[WIRE_BRANC
     error_from_errno (error, errno, "cannot keep the init of a branch");
   else if (make_socket (&sandbox->socket_fd, &fds[WIRE_BRANCH_SOCKET], error) &&
            ask_for_sender (sandbox->socket_fd, error) &&
-           make_pipe (&sandbox->stdout_fd, &fds[WIRE_BRANCH_STDOUT], "stdout", error) &&
-           make_pipe (&sandbox->stderr_fd, &fds[WIRE_BRANCH_STDERR], "stderr", error)) {
+           sandbox_make_pipe (&sandbox->stdout_fd, &fds[WIRE_BRANCH_STDOUT], "stdout", error) &&
+           sandbox_make_pipe (&sandbox->stderr_fd, &fds[WIRE_BRANCH_STDERR], "stderr", error)) {
     channel_init (&sandbox->channel, sandbox->socket_fd);
     for (int i = 0; i < WIRE_BRANCH_FDS; i++)
       ret_fds[i] = fds[i];
@@ -224,7 +224,7 @@ sandbox_adopt_branch (struct sandbox *sandbox, int pidfd, GError **error)
     return FALSE;
   }
   sandbox->worker_fd = pidfd;
-  if (!look_at (pidfd, &sandbox->worker_pid))
+  if (!sandbox_look_at (pidfd, &sandbox->worker_pid))
     return error_from_errno (error, errno, "cannot look at the process of a branch");
   /* The socket is held by processes of this sandbox only; that it was one of them which sent, and not another
    * with a number that was used again, shows by its parent. */

@@ -135,7 +135,8 @@ usage_memory_now (struct sandbox *sandbox)
 }
 
 static gboolean
-is_over (const struct sandbox *sandbox, const pid_t *roots, gsize count, guint64 limit, guint64 *ret_private)
+usage_is_over (const struct sandbox *sandbox, const pid_t *roots, gsize count, guint64 limit,
+               guint64 *ret_private)
 {
   struct process_tree tree;
   guint64 shared = sandbox->parked.memory.private_bytes;
@@ -170,10 +171,10 @@ usage_is_over_memory (struct sandbox *sandbox, guint64 limit, guint64 *ret_priva
   gint refs = g_atomic_int_get (&leader->refs);
   pid_t roots[2];
   guint64 ignored;
-  if (is_over (sandbox, roots, sandbox_roots (sandbox, roots), limit, ret_private))
+  if (usage_is_over (sandbox, roots, sandbox_roots (sandbox, roots), limit, ret_private))
     return TRUE;
   /* What a process left to the init is nobody's where it is shared. All together may hold as much as all
    * may. */
   const pid_t all[] = {leader->worker_pid, leader->init_pid};
-  return refs > 1 && is_over (sandbox, all, G_N_ELEMENTS (all), limit * (guint64)refs, &ignored);
+  return refs > 1 && usage_is_over (sandbox, all, G_N_ELEMENTS (all), limit * (guint64)refs, &ignored);
 }

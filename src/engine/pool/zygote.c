@@ -160,7 +160,7 @@ useful_message (struct zygote *zygote)
 /* ---- the control protocol ---- */
 
 static enum zygote_event
-end (struct zygote *zygote, struct sandbox **ret_sandbox, GError **error, const char *what)
+zygote_end (struct zygote *zygote, struct sandbox **ret_sandbox, GError **error, const char *what)
 {
   g_autofree char *message = useful_message (zygote);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the zygote of the environment %s %s%s%s",
@@ -212,7 +212,7 @@ take_launched (struct zygote *zygote, const char *text, gsize length, struct san
   if (zygote->isolation != ISOLATION_CONTAINER)
     return ZYGOTE_EVENT_NONE;
   zygote->container = container_facts_read (text, length, &cause);
-  return zygote->container ? ZYGOTE_EVENT_NONE : end (zygote, ret_sandbox, error, cause->message);
+  return zygote->container ? ZYGOTE_EVENT_NONE : zygote_end (zygote, ret_sandbox, error, cause->message);
 }
 
 static enum zygote_event
@@ -222,7 +222,7 @@ take_serving (struct zygote *zygote, const char *text, gsize length, struct sand
   g_autoptr (GError) cause = NULL;
   zygote->info = parse_info (zygote, text, length, &cause);
   if (!zygote->info)
-    return end (zygote, ret_sandbox, error, cause->message);
+    return zygote_end (zygote, ret_sandbox, error, cause->message);
   zygote->state = ZYGOTE_SERVING;
   /* That of a container stays, to remove it. */
   if (zygote->isolation != ISOLATION_CONTAINER)
@@ -249,9 +249,9 @@ take_spawned (struct zygote *zygote, int *fds, gsize count, struct sandbox **ret
   gboolean contained = zygote->isolation == ISOLATION_CONTAINER,
            apart = contained && !bind_mounted && count == 0;
   if (!apart && count != (bind_mounted ? WIRE_SPAWNED_FDS : WIRE_SPAWNED_DIRECTORY))
-    return end (zygote, ret_sandbox, error, "sent a sandbox without its descriptors");
+    return zygote_end (zygote, ret_sandbox, error, "sent a sandbox without its descriptors");
   if (contained && !set_init (zygote, apart, fds))
-    return end (zygote, ret_sandbox, error, "is out of reach: too many descriptors are open");
+    return zygote_end (zygote, ret_sandbox, error, "is out of reach: too many descriptors are open");
   struct sandbox *sandbox = *ret_sandbox = g_steal_pointer (&zygote->spawning);
   gboolean adopted = sandbox_adopt (sandbox, fds, error);
   sandbox->apart = apart;
@@ -289,15 +289,15 @@ take_refused (struct zygote *zygote, struct wire_refused *refused, struct sandbo
 
 /* Which message is legal now, as a table: the state decides, and whether an answer is awaited. */
 static enum zygote_event
-take (struct zygote *zygote, const char *packet, gsize size, int *fds, gsize count,
-      struct sandbox **ret_sandbox, GError **error)
+zygote_take (struct zygote *zygote, const char *packet, gsize size, int *fds, gsize count,
+             struct sandbox **ret_sandbox, GError **error)
 {
   struct wire_control_header header;
   if (size < sizeof header)
-    return end (zygote, ret_sandbox, error, "sent a cut message");
+    return zygote_end (zygote, ret_sandbox, error, "sent a cut message");
   memcpy (&header, packet, sizeof header);
   if (header.version != WIRE_VERSION)
-    return end (zygote, ret_sandbox, error, "is of another version of Adder");
+    return zygote_end (zygote, ret_sandbox, error, "is of another version of Adder");
 
   gboolean starting = zygote->state == ZYGOTE_STARTING;
   if (header.kind == WIRE_LAUNCHED && starting && zygote->process_fd < 0 && count == 1) {
@@ -314,7 +314,7 @@ take (struct zygote *zygote, const char *packet, gsize size, int *fds, gsize cou
     memcpy (&refused, packet, sizeof refused);
     return take_refused (zygote, &refused, ret_sandbox, error);
   }
-  return end (zygote, ret_sandbox, error, "sent a message out of turn");
+  return zygote_end (zygote, ret_sandbox, error, "sent a message out of turn");
 }
 
 enum zygote_event
@@ -331,8 +331,9 @@ zygote_read (struct zygote *zygote, struct sandbox **ret_sandbox, GError **error
   if (got == -EAGAIN || got == -EINTR)
     return ZYGOTE_EVENT_NONE;
   if (got <= 0)
-    return end (zygote, ret_sandbox, error, zygote->state == ZYGOTE_STARTING ? "did not start" : "ended");
-  enum zygote_event event = take (zygote, packet, (gsize)got, fds, count, ret_sandbox, error);
+    return zygote_end (zygote, ret_sandbox, error,
+                       zygote->state == ZYGOTE_STARTING ? "did not start" : "ended");
+  enum zygote_event event = zygote_take (zygote, packet, (gsize)got, fds, count, ret_sandbox, error);
   for (gsize i = 0; i < count; i++)
     fd_close (&fds[i]);
   return event;
@@ -437,7 +438,7 @@ zygote_has_left (struct zygote *zygote, const struct host *host)
 }
 
 static void
-reap (struct zygote *zygote)
+zygote_reap (struct zygote *zygote)
 {
   zygote_kill (zygote);
   if (!launcher_wait (zygote->process_fd, END_WAIT_MS)) {
@@ -476,7 +477,7 @@ free_own (struct zygote *zygote)
       break;
   }
   if (zygote->process_fd >= 0)
-    reap (zygote);
+    zygote_reap (zygote);
 }
 
 void

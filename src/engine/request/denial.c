@@ -46,7 +46,7 @@ static const struct {
 };
 
 static const char *
-hint_of (const char *kind)
+denial_hint_of (const char *kind)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (strcmp (kinds[i].kind, kind) == 0)
@@ -62,7 +62,7 @@ hint_for (const char *kind, const struct network_rules *network)
     return "The only way out is the proxy that http_proxy and https_proxy name, to the hosts that the "
            "profile "
            "allows ([network] allow): use urllib, requests or curl, which heed these variables.";
-  return hint_of (kind);
+  return denial_hint_of (kind);
 }
 
 /* Not a matter of the network. */
@@ -104,7 +104,7 @@ hint_of_denial (const json_t *denial, const struct network_rules *network)
 gboolean
 denial_is_kind (const char *kind)
 {
-  return hint_of (kind) != NULL;
+  return denial_hint_of (kind) != NULL;
 }
 
 void
@@ -119,7 +119,7 @@ denial_add (json_t *list, const char *kind, json_t *detail)
 
 /* "pids: 64 at once", and how far it may be raised. */
 static void
-add_limit (json_t *list, gsize which, const struct limits *limits, const struct limits *maxima)
+denial_add_limit (json_t *list, gsize which, const struct limits *limits, const struct limits *maxima)
 {
   enum limit limit = limit_kinds[which].limit;
   const struct limit_row *row = &limit_table[limit];
@@ -149,6 +149,6 @@ denial_list (const json_t *reported, guint32 limits_met, const struct verdict *v
     limits_met &= ~(1u << LIMIT_MEMORY);
   for (gsize i = 0; i < G_N_ELEMENTS (limit_kinds); i++)
     if (limits_met & (1u << limit_kinds[i].limit))
-      add_limit (list, i, limits, maxima);
+      denial_add_limit (list, i, limits, maxima);
   return list;
 }

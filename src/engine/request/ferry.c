@@ -18,7 +18,7 @@
 
 /* The sandbox that is gone shows on its exit pipe. */
 static gboolean
-flush (struct channel *channel, gint64 deadline_us, GError **error)
+ferry_flush (struct channel *channel, gint64 deadline_us, GError **error)
 {
   while (channel_flush (channel) == 0 && channel_is_sending (channel)) {
     struct pollfd socket = {.fd = channel->socket_fd, .events = POLLOUT};
@@ -45,7 +45,7 @@ put (struct sandbox *sandbox, const char *path, guint64 *room, gint64 deadline_u
     return error_from_errno (error, ENOSPC, "cannot put the file %s into the workspace", path);
   *room -= (guint64)st.st_size;
   channel_send (&sandbox->channel, WIRE_PUT, path, strlen (path), fd_steal (&fd));
-  return flush (&sandbox->channel, deadline_us, error);
+  return ferry_flush (&sandbox->channel, deadline_us, error);
 }
 
 gboolean
@@ -66,7 +66,7 @@ ferry_put (struct sandbox *sandbox, GHashTable *files, const struct limits *limi
 
 /* Of a path "PLACE/NAME" the place, as a literal, and the name; or NULL. */
 static const char *
-place_of (const char *path, const char **ret_name)
+ferry_place_of (const char *path, const char **ret_name)
 {
   for (enum input_place i = 0; i < INPUT_PLACES; i++) {
     const char *place = input_place_name (i);
@@ -80,10 +80,10 @@ place_of (const char *path, const char **ret_name)
 }
 
 static void
-begin (struct ferry *ferry, const struct sandbox *sandbox, const struct workspace_owner *owner, guint64 most,
-       const char *path)
+ferry_begin (struct ferry *ferry, const struct sandbox *sandbox, const struct workspace_owner *owner,
+             guint64 most, const char *path)
 {
-  const char *name, *place = place_of (path, &name);
+  const char *name, *place = ferry_place_of (path, &name);
   fd_close (&ferry->fd);
   if (place) {
     ferry->files++;
@@ -103,7 +103,7 @@ ferry_take (struct ferry *ferry, const struct sandbox *sandbox, const struct wor
   if (!sandbox->apart || path == length)
     return FALSE;
   if (path > 0)
-    begin (ferry, sandbox, owner, limits->value[LIMIT_WORKSPACE_FILES], data);
+    ferry_begin (ferry, sandbox, owner, limits->value[LIMIT_WORKSPACE_FILES], data);
   gsize bytes = length - path - 1;
   if (ferry->fd < 0)
     return TRUE;

@@ -99,7 +99,7 @@ input_place_parse (const char *text, enum input_place *ret_place, GError **error
 /* ---- checking ---- */
 
 static gboolean
-invalid (GError **error, const struct input *input, const char *fault)
+inputs_invalid (GError **error, const struct input *input, const char *fault)
 {
   g_autofree char *shown = text_one_line (input->name, -1);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "/%s/%s %s", places[input->place].name, shown, fault);
@@ -107,12 +107,12 @@ invalid (GError **error, const struct input *input, const char *fault)
 }
 
 static gboolean
-check_place (const struct run_request *request, const struct input *input, GError **error)
+inputs_check_place (const struct run_request *request, const struct input *input, GError **error)
 {
   const char *made = places[input->place].made;
   if (made && strcmp (input->name, made) == 0)
-    return invalid (error, input,
-                    "cannot be a file: a directory of that name is there; give it another name");
+    return inputs_invalid (error, input,
+                           "cannot be a file: a directory of that name is there; give it another name");
   /* The directory is the one at hand: what else came would have to be written into it. */
   if (input->place == INPUT_WORK && request->workdir.fd >= 0) {
     g_set_error (
@@ -129,14 +129,14 @@ inputs_check (const struct run_request *request, GError **error)
   g_autoptr (GHashTable) stored = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < request->files->len; i++) {
     const struct input *input = &g_array_index (request->files, struct input, i);
-    if (!check_place (request, input, error))
+    if (!inputs_check_place (request, input, error))
       return FALSE;
     if (!input->sha256)
       continue;
     /* Which of two would be seen would depend on how each came there. */
     g_autofree char *path = g_strconcat (places[input->place].name, "/", input->name, NULL);
     if (!g_hash_table_add (stored, g_steal_pointer (&path)))
-      return invalid (error, input, "would be two files: give one of them another name");
+      return inputs_invalid (error, input, "would be two files: give one of them another name");
   }
   if (g_hash_table_size (stored) == 0)
     return TRUE;
@@ -144,7 +144,7 @@ inputs_check (const struct run_request *request, GError **error)
     const struct input *input = &g_array_index (request->files, struct input, i);
     g_autofree char *path = g_strconcat (places[input->place].name, "/", input->name, NULL);
     if (!input->sha256 && g_hash_table_contains (stored, path))
-      return invalid (error, input, "would be two files: give one of them another name");
+      return inputs_invalid (error, input, "would be two files: give one of them another name");
   }
   return TRUE;
 }
@@ -162,7 +162,7 @@ collide (const struct input *a, const struct input *b)
 }
 
 static gboolean
-refuse (GError **error, const char *why)
+inputs_refuse (GError **error, const char *why)
 {
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, why);
   return FALSE;
@@ -170,18 +170,18 @@ refuse (GError **error, const char *why)
 
 /* Whether the file at INDEX, in PATH, goes together with all else that SPEC is to have. */
 static gboolean
-check_room (const struct run_request *request, guint index, const char *path, const struct sandbox_spec *spec,
-            GError **error)
+inputs_check_room (const struct run_request *request, guint index, const char *path,
+                   const struct sandbox_spec *spec, GError **error)
 {
   const struct input *input = &g_array_index (request->files, struct input, index);
   if (spec->files && spec->files->len == MOUNTS_FILES)
-    return refuse (error, "so many large files are bind-mounted already as a run can have");
+    return inputs_refuse (error, "so many large files are bind-mounted already as a run can have");
   if (strlen (path) >= WIRE_FILE_PATH_BYTES)
-    return refuse (error, "its name is too long for a file that is bind-mounted");
+    return inputs_refuse (error, "its name is too long for a file that is bind-mounted");
   /* Which of the two is seen is settled by copying them one after the other. */
   for (guint i = 0; i < request->files->len; i++)
     if (i != index && collide (&g_array_index (request->files, struct input, i), input))
-      return refuse (error, "another file is to be in its place");
+      return inputs_refuse (error, "another file is to be in its place");
   return TRUE;
 }
 
@@ -201,7 +201,7 @@ bind_one (const struct run_request *request, guint index, const struct host *hos
   const struct input *input = &g_array_index (request->files, struct input, index);
   g_autofree char *path = g_strconcat (places[input->place].name, "/", input->name, NULL);
   struct bind_mount bind_mount;
-  if (!check_room (request, index, path, spec, error) ||
+  if (!inputs_check_room (request, index, path, spec, error) ||
       !bind_mount_check (host, isolation, "a file without a copy", error) ||
       !bind_mount_file (host, input->fd, input->name, &bind_mount, error))
     return FALSE;
@@ -211,7 +211,7 @@ bind_one (const struct run_request *request, guint index, const struct host *hos
 
 /* Why INPUT is copied. */
 static void
-note (struct input *input, const GError *problem)
+inputs_note (struct input *input, const GError *problem)
 {
   log_info ("%s is copied for a run: %s", input->name, problem->message);
   g_free (input->copied_for);
@@ -243,7 +243,7 @@ inputs_bind (struct run_request *request, const struct host *host, enum isolatio
       continue;
     input->bind_mounted = bind_one (request, i, host, isolation, spec, &problem);
     if (problem)
-      note (input, problem);
+      inputs_note (input, problem);
   }
 }
 
@@ -261,7 +261,7 @@ inputs_unbind (struct run_request *request, struct sandbox_spec *spec, gboolean 
     struct input *input = &g_array_index (request->files, struct input, i);
     was_bind_mounted |= input->bind_mounted;
     if (input->bind_mounted)
-      note (input, problem);
+      inputs_note (input, problem);
     input->bind_mounted = FALSE;
   }
   sandbox_spec_unbind_files (spec);

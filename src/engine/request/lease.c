@@ -111,7 +111,7 @@ tell_memory (const struct sandbox *sandbox, guint64 bytes, GError **error)
 
 /* Lowers the limits of SANDBOX, from outside, to LIMITS. */
 static gboolean
-set_limits (struct sandbox *sandbox, const struct limits *limits, GError **error)
+lease_set_limits (struct sandbox *sandbox, const struct limits *limits, GError **error)
 {
   /* Where a sandbox holds these itself, it was made with them; and a container with all of its limits. */
   if (sandbox->contained)
@@ -196,8 +196,8 @@ add_mitigations (struct lease *lease, const struct host *host, const struct sand
 
 /* A sandbox that is not what the profile or the configuration insists on must not see the code. */
 static gboolean
-check_isolation (struct lease *lease, const struct engine *engine, const struct sandbox *sandbox,
-                 guint wanted, GError **error)
+lease_check_isolation (struct lease *lease, const struct engine *engine, const struct sandbox *sandbox,
+                       guint wanted, GError **error)
 {
   /* That one mechanism is not there because the profile says so keeps nothing from running, and is told. */
   guint32 given_up = sandbox->spec.network == NETWORK_FULL ? WIRE_NET_NAMESPACE : 0;
@@ -264,8 +264,8 @@ set_fallback (struct lease *lease, const char *why)
 
 /* Which kind there shall be. */
 static gboolean
-choose_isolation (struct lease *lease, const struct host *host, const struct run_request *request,
-                  gboolean session, GError **error)
+lease_choose_isolation (struct lease *lease, const struct host *host, const struct run_request *request,
+                        gboolean session, GError **error)
 {
   gboolean contained = request->isolation == ISOLATION_CONTAINER && !lease->fallback;
   const char *why = contained ? beyond_containers (host, request, session) : NULL;
@@ -343,7 +343,7 @@ lease_pool (struct lease *lease, struct engine *engine, const struct run_request
             GError **error)
 {
   struct host *host = engine->host;
-  if (!choose_isolation (lease, host, request, session, error) ||
+  if (!lease_choose_isolation (lease, host, request, session, error) ||
       !host_check (host, lease->isolation, wanted_level (lease, engine, request), error) ||
       !check_network (lease, host, request, error) || !check_quota (lease, host, request, error) ||
       !pools_check_memory (engine->pools, &request->limits, error)) {
@@ -363,7 +363,7 @@ struct giving {
 
 /* What cannot be kept is known by its name: its replay says so. */
 static void
-give (gpointer data, G_GNUC_UNUSED const char *place, const char *name, int fd)
+lease_give (gpointer data, G_GNUC_UNUSED const char *place, const char *name, int fd)
 {
   const struct giving *giving = data;
   const struct request_recorder *recorder = &giving->request->recorder;
@@ -374,9 +374,9 @@ give (gpointer data, G_GNUC_UNUSED const char *place, const char *name, int fd)
 
 /* A file that is known in this workspace from now on. */
 static gboolean
-put_file (struct lease *lease, struct sandbox *sandbox, const struct host *host, const struct input *file,
-          const struct workspace_taker *taker, struct interrupt *interrupt, gint64 deadline_us,
-          GError **error)
+lease_put_file (struct lease *lease, struct sandbox *sandbox, const struct host *host,
+                const struct input *file, const struct workspace_taker *taker, struct interrupt *interrupt,
+                gint64 deadline_us, GError **error)
 {
   const char *place = input_place_name (file->place);
   struct workspace_file *put;
@@ -413,15 +413,16 @@ lease_put_files (struct lease *lease, struct sandbox *sandbox, const struct host
   for (guint i = 0; i < request->files->len; i++) {
     const struct input *file = &g_array_index (request->files, struct input, i);
     struct giving giving = {lease, request, file->place};
-    const struct workspace_taker taker = {give, &giving};
+    const struct workspace_taker taker = {lease_give, &giving};
     const struct workspace_folder folder = {sandbox->workspace_fd, &host->owner,
                                             input_place_name (file->place),
                                             request->recorder.give ? &taker : NULL};
     struct stat st;
-    gboolean ok = fstat (file->fd, &st) == 0 && S_ISDIR (st.st_mode)
-                      ? workspace_put_folder (&folder, file->name, file->fd, lease->files, &lease->left_out,
-                                              interrupt, deadline_us, error)
-                      : put_file (lease, sandbox, host, file, folder.taker, interrupt, deadline_us, error);
+    gboolean ok =
+        fstat (file->fd, &st) == 0 && S_ISDIR (st.st_mode)
+            ? workspace_put_folder (&folder, file->name, file->fd, lease->files, &lease->left_out, interrupt,
+                                    deadline_us, error)
+            : lease_put_file (lease, sandbox, host, file, folder.taker, interrupt, deadline_us, error);
     if (!ok)
       return FALSE;
   }
@@ -473,10 +474,11 @@ lease_acquire (struct lease *lease, struct engine *engine, struct pool *pool,
                    g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
   if (problem)
     g_propagate_error (error, g_steal_pointer (&problem));
-  if (sandbox && (!check_isolation (lease, engine, sandbox, wanted_level (lease, engine, request), error) ||
-                  !set_limits (sandbox, &spec->limits, error) ||
-                  !open_egress (sandbox, engine, request, &spec->limits, error) ||
-                  !lease_put_files (lease, sandbox, engine->host, request, interrupt, error)))
+  if (sandbox &&
+      (!lease_check_isolation (lease, engine, sandbox, wanted_level (lease, engine, request), error) ||
+       !lease_set_limits (sandbox, &spec->limits, error) ||
+       !open_egress (sandbox, engine, request, &spec->limits, error) ||
+       !lease_put_files (lease, sandbox, engine->host, request, interrupt, error)))
     pool_discard (g_steal_pointer (&sandbox));
   return sandbox;
 }

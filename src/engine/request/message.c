@@ -57,7 +57,7 @@ message_count_values (const char *text, gsize length)
 }
 
 static json_t *
-parse (const char *text, gsize length)
+message_parse (const char *text, gsize length)
 {
   if (message_count_values (text, length) > VALUES_MAX)
     return NULL;
@@ -121,7 +121,7 @@ read_of_display (const json_t *about, struct message_display *display)
 gboolean
 message_read_display (const char *text, gsize length, struct message_display *ret_display)
 {
-  struct message_display display = {.bundle = parse (text, length)};
+  struct message_display display = {.bundle = message_parse (text, length)};
   g_autoptr (json_t) about = json_incref (json_object_get (display.bundle, OF_DISPLAY));
   display.has_more = about != NULL;
   if (about)
@@ -168,7 +168,7 @@ static const struct {
 
 /* Of things: not negative. */
 static gboolean
-is_count (const json_t *value)
+message_is_count (const json_t *value)
 {
   return json_is_integer (value) && json_integer_value (value) >= 0;
 }
@@ -180,7 +180,7 @@ is_counts (const json_t *list)
   json_t *value;
   json_array_foreach (list, index, value)
   {
-    if (!is_count (value))
+    if (!message_is_count (value))
       return FALSE;
   }
   return json_is_array (list) && json_array_size (list) <= DIMENSIONS_MAX;
@@ -196,7 +196,7 @@ has_type (const json_t *value, guint types)
 
 /* The beginning of STRING, at most MOST bytes of whole characters. */
 static json_t *
-cut (json_t *string, guint64 most)
+message_cut (json_t *string, guint64 most)
 {
   const char *text = json_string_value (string);
   gsize length = json_string_length (string);
@@ -216,7 +216,7 @@ short_line (json_t *text, guint64 most)
     return NULL;
   g_autofree char *line = text_one_line (json_string_value (text), (gssize)most);
   g_autoptr (json_t) whole = json_string (line);
-  return cut (whole, most);
+  return message_cut (whole, most);
 }
 
 /* BUNDLE with text cut to MOST bytes, and without what is longer and no text. */
@@ -230,7 +230,7 @@ copy_bundle (json_t *bundle, guint64 most, GPtrArray *warnings)
   {
     gboolean text = g_str_has_prefix (mime, "text/") && json_is_string (value);
     if (text)
-      json_object_set_new (copy, mime, cut (value, most));
+      json_object_set_new (copy, mime, message_cut (value, most));
     else if (json_dumpb (value, NULL, 0, JSON_ENCODE_ANY) <= most)
       json_object_set (copy, mime, value);
     else
@@ -252,7 +252,7 @@ copy_error (const json_t *error, guint64 most)
     guint line_bytes = error_fields[i].line_bytes;
     if (json_is_string (value))
       json_object_set_new (copy, error_fields[i].name,
-                           line_bytes > 0 ? short_line (value, line_bytes) : cut (value, most));
+                           line_bytes > 0 ? short_line (value, line_bytes) : message_cut (value, most));
     else
       json_object_set (copy, error_fields[i].name, value);
   }
@@ -277,7 +277,7 @@ take_warnings (const json_t *list, GPtrArray *warnings)
 }
 
 static gboolean
-is_place (const json_t *value)
+message_is_place (const json_t *value)
 {
   return json_is_integer (value) && json_integer_value (value) >= 0 &&
          json_integer_value (value) <= PLACE_MAX;
@@ -291,7 +291,7 @@ copy_violation (const json_t *violation)
   g_autoptr (json_t) rule = short_line (json_object_get (violation, "rule"), RULE_BYTES);
   g_autoptr (json_t) text = short_line (json_object_get (violation, "text"), VIOLATION_BYTES);
   g_autoptr (json_t) advice = json_is_null (hint) ? json_null () : short_line (hint, VIOLATION_BYTES);
-  if (!rule || !text || !advice || !is_place (line) || !is_place (column))
+  if (!rule || !text || !advice || !message_is_place (line) || !message_is_place (column))
     return NULL;
   return json_pack ("{s:O, s:O, s:O, s:O, s:O}", "rule", rule, "line", line, "column", column, "text", text,
                     "hint", advice);
@@ -411,7 +411,7 @@ gboolean
 message_read_result (const char *text, gsize length, guint64 value_bytes, struct message_result *ret_result,
                      GPtrArray *warnings)
 {
-  g_autoptr (json_t) root = parse (text, length);
+  g_autoptr (json_t) root = message_parse (text, length);
   json_t *exit_code = json_object_get (root, "exit_code");
   json_t *value = json_object_get (root, "value"), *error = json_object_get (root, "error");
   if (!json_is_integer (exit_code) || json_integer_value (exit_code) < 0 ||
@@ -428,7 +428,8 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
   json_t *variables = json_object_get (root, "variables");
   g_auto (GStrv) threads = NULL;
   if (!denials || !read_limits_met (json_object_get (root, "limits_met"), &limits_met) ||
-      (variables && !is_count (variables)) || !read_threads (json_object_get (root, "threads"), &threads))
+      (variables && !message_is_count (variables)) ||
+      !read_threads (json_object_get (root, "threads"), &threads))
     return FALSE;
 
   g_autoptr (json_t) violations = NULL;
@@ -490,7 +491,7 @@ copy_variable (const json_t *variable, guint64 value_bytes)
     if (!value || !has_type (value, variable_fields[i].types))
       return NULL;
     if (variable_fields[i].optional)
-      json_object_set_new (copy, name, cut (value, value_bytes));
+      json_object_set_new (copy, name, message_cut (value, value_bytes));
     else if (json_is_string (value))
       json_object_set_new (copy, name, short_line (value, WARNING_BYTES));
     else
@@ -502,14 +503,14 @@ copy_variable (const json_t *variable, guint64 value_bytes)
 json_t *
 message_read_answer (const char *text, gsize length)
 {
-  return parse (text, length);
+  return message_parse (text, length);
 }
 
 json_t *
 message_read_variables (const json_t *answer, guint64 value_bytes)
 {
   const json_t *list = json_object_get (answer, "variables"), *count = json_object_get (answer, "count");
-  if (!json_is_array (list) || !is_count (count))
+  if (!json_is_array (list) || !message_is_count (count))
     return NULL;
   g_autoptr (json_t) copies = json_array ();
   gsize index;
@@ -548,7 +549,7 @@ string_object (GHashTable *table)
 }
 
 static char *
-write_text (json_t *object, gsize *ret_length)
+message_write_text (json_t *object, gsize *ret_length)
 {
   char *text = json_to_text (object);
   json_decref (object);
@@ -618,7 +619,7 @@ add_code (json_t *object, const struct run_request *request)
 }
 
 static void
-add_values (json_t *object, const struct run_request *request)
+message_add_values (json_t *object, const struct run_request *request)
 {
   if (request->attempts)
     json_object_set (object, "attempts", request->attempts);
@@ -631,7 +632,7 @@ add_values (json_t *object, const struct run_request *request)
 static char *
 write_with_guard (json_t *object, const struct run_request *request, gsize *ret_length)
 {
-  g_autofree char *text = write_text (object, ret_length);
+  g_autofree char *text = message_write_text (object, ret_length);
   if (!request->guard)
     return g_steal_pointer (&text);
   text[*ret_length - 1] = '\0';
@@ -646,7 +647,7 @@ write_with_guard (json_t *object, const struct run_request *request, gsize *ret_
 json_t *
 message_read_attempt (const char *text, gsize length)
 {
-  g_autoptr (json_t) root = parse (text, length);
+  g_autoptr (json_t) root = message_parse (text, length);
   json_t *digest = json_object_get (root, "digest"), *near = json_object_get (root, "near"), *value;
   gsize index;
   if (!json_is_string (digest) || json_string_length (digest) > ATTEMPT_DIGEST_BYTES ||
@@ -666,7 +667,7 @@ message_write_request (const struct run_request *request, gsize *ret_length)
 {
   json_t *object = run_context (request);
   add_code (object, request);
-  add_values (object, request);
+  message_add_values (object, request);
   if (request->analysis)
     json_object_set (object, "analysis", request->analysis);
   return write_with_guard (object, request, ret_length);
@@ -705,7 +706,7 @@ char *
 message_write_open (const struct run_request *request, gsize *ret_length)
 {
   json_t *object = run_context (request);
-  add_values (object, request);
+  message_add_values (object, request);
   return write_with_guard (object, request, ret_length);
 }
 
@@ -715,8 +716,8 @@ message_write_cell (const struct run_request *request, guint64 number, gsize *re
   json_t *object = json_pack ("{s:I, s:I}", "cell", (json_int_t)number, "value_bytes",
                               (json_int_t)request->limits.value[LIMIT_VALUE]);
   add_code (object, request);
-  add_values (object, request);
-  return write_text (object, ret_length);
+  message_add_values (object, request);
+  return message_write_text (object, ret_length);
 }
 
 char *
@@ -727,5 +728,5 @@ message_write_question (const char *what, const char *const *names, guint64 valu
     json_object_set_new (object, "names", string_array (names));
     json_object_set_new (object, "value_bytes", json_integer ((json_int_t)value_bytes));
   }
-  return write_text (object, ret_length);
+  return message_write_text (object, ret_length);
 }

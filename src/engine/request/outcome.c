@@ -171,7 +171,7 @@ static const struct row verdict_table[] = {
 };
 
 static const struct row *
-find_row (const struct facts *facts)
+outcome_find_row (const struct facts *facts)
 {
   const struct row *row = verdict_table;
   /* The last row holds for everything that no earlier one was for. */
@@ -184,7 +184,7 @@ find_row (const struct facts *facts)
 struct verdict
 outcome_decide (const struct facts *facts)
 {
-  const struct row *row = find_row (facts);
+  const struct row *row = outcome_find_row (facts);
   struct verdict verdict = {
       .outcome = row->outcome,
       .cause = row->cause,

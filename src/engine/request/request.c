@@ -190,14 +190,14 @@ request_copy_asked (const struct run_request *request)
 /* ---- checking ---- */
 
 static gboolean
-invalid (GError **error, const char *what, const char *fault)
+request_invalid (GError **error, const char *what, const char *fault)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s %s", what, fault);
   return FALSE;
 }
 
 static gboolean
-check_code (const struct run_request *request, GError **error)
+request_check_code (const struct run_request *request, GError **error)
 {
   guint64 most = request->limits.value[LIMIT_CODE];
   if (request->code_length > most) {
@@ -208,7 +208,7 @@ check_code (const struct run_request *request, GError **error)
     return FALSE;
   }
   if (memchr (request->code, 0, request->code_length))
-    return invalid (error, "the code", "has a zero byte");
+    return request_invalid (error, "the code", "has a zero byte");
   const char *end;
   if (!g_utf8_validate_len (request->code, request->code_length, &end)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
@@ -219,25 +219,25 @@ check_code (const struct run_request *request, GError **error)
 }
 
 static gboolean
-check_arguments (const struct run_request *request, GError **error)
+request_check_arguments (const struct run_request *request, GError **error)
 {
   for (gsize i = 0; request->arguments && request->arguments[i]; i++)
     if (!g_utf8_validate (request->arguments[i], -1, NULL))
-      return invalid (error, "an argument", "is not UTF-8");
+      return request_invalid (error, "an argument", "is not UTF-8");
   return TRUE;
 }
 
 static gboolean
-check_variables (const struct run_request *request, GError **error)
+request_check_variables (const struct run_request *request, GError **error)
 {
   GHashTableIter iter;
   gpointer name, value;
   g_hash_table_iter_init (&iter, request->variables);
   while (g_hash_table_iter_next (&iter, &name, &value)) {
     if (((const char *)name)[0] == '\0' || strchr (name, '='))
-      return invalid (error, "the name of a variable", "is empty or has an equals sign");
+      return request_invalid (error, "the name of a variable", "is empty or has an equals sign");
     if (!g_utf8_validate (name, -1, NULL) || !g_utf8_validate (value, -1, NULL))
-      return invalid (error, "a variable", "is not UTF-8");
+      return request_invalid (error, "a variable", "is not UTF-8");
   }
   return TRUE;
 }
@@ -265,7 +265,7 @@ static gboolean
 check_workdir (const struct run_request *request, GError **error)
 {
   if (request->workdir.fd >= 0 && request->session)
-    return invalid (error, "a cell of a session", "cannot have a work directory");
+    return request_invalid (error, "a cell of a session", "cannot have a work directory");
   return TRUE;
 }
 
@@ -290,10 +290,10 @@ check_shell (const struct run_request *request, GError **error)
     return FALSE;
   }
   if (request->values)
-    return invalid (error, "values", "are for Python: give a shell variables or arguments");
+    return request_invalid (error, "values", "are for Python: give a shell variables or arguments");
   if (request->code_length >= SHELL_CODE_BYTES)
-    return invalid (error, "the command",
-                    "has more than 128 KiB, the longest that the kernel hands to a shell");
+    return request_invalid (error, "the command",
+                            "has more than 128 KiB, the longest that the kernel hands to a shell");
   return TRUE;
 }
 
@@ -302,7 +302,7 @@ static gboolean
 check_analysis (const struct run_request *request, GError **error)
 {
   if (request->analysis && request->session)
-    return invalid (error, "an analysis", "is a run of its own: leave out the session");
+    return request_invalid (error, "an analysis", "is a run of its own: leave out the session");
   return TRUE;
 }
 
@@ -313,8 +313,8 @@ request_check (const struct run_request *request, GError **error)
     g_propagate_error (error, g_error_copy (request->invalid));
     return FALSE;
   }
-  return check_limits (request, error) && check_code (request, error) &&
-         workspace_check_name (request->name, error) && check_arguments (request, error) &&
-         check_variables (request, error) && check_workdir (request, error) &&
+  return check_limits (request, error) && request_check_code (request, error) &&
+         workspace_check_name (request->name, error) && request_check_arguments (request, error) &&
+         request_check_variables (request, error) && check_workdir (request, error) &&
          inputs_check (request, error) && check_shell (request, error) && check_analysis (request, error);
 }

@@ -46,7 +46,7 @@ ms_of (gint64 us)
 /* ---- parts ---- */
 
 static gboolean
-is_kept (const struct spill *spill)
+result_is_kept (const struct spill *spill)
 {
   return spill && spill->kept;
 }
@@ -61,7 +61,7 @@ set_stream (json_t *result, const char *name, const struct capture *capture, con
   gsize length = 0;
   const struct capture_kept kept = {result_id, name};
   g_autofree char *text =
-      capture ? capture_text (capture, is_kept (spill) ? &kept : NULL, &length, &cut) : g_strdup ("");
+      capture ? capture_text (capture, result_is_kept (spill) ? &kept : NULL, &length, &cut) : g_strdup ("");
   json_object_set_new (result, name, json_stringn (text, length));
   return cut;
 }
@@ -69,7 +69,7 @@ set_stream (json_t *result, const char *name, const struct capture *capture, con
 static void
 set_streams (json_t *result, const struct result_parts *parts)
 {
-  gboolean kept = is_kept (parts->output_spill) || is_kept (parts->errors_spill);
+  gboolean kept = result_is_kept (parts->output_spill) || result_is_kept (parts->errors_spill);
   gboolean cut = set_stream (result, "stdout", parts->output, parts->output_spill, parts->run_id);
   cut |= set_stream (result, "stderr", parts->errors, parts->errors_spill, parts->run_id);
   json_object_set_new (result, "stdout_bytes",
@@ -81,7 +81,7 @@ set_streams (json_t *result, const struct result_parts *parts)
 }
 
 static json_t *
-files (const GPtrArray *artifacts)
+result_files (const GPtrArray *artifacts)
 {
   json_t *array = json_array ();
   for (guint i = 0; artifacts && i < artifacts->len; i++) {
@@ -112,7 +112,7 @@ limits (const struct limits *limits)
 }
 
 static json_t *
-isolation (const struct result_parts *parts)
+result_isolation (const struct result_parts *parts)
 {
   if (!parts->has_isolation)
     return json_null ();
@@ -148,14 +148,14 @@ result_make (const struct result_parts *parts)
       {"violations", parts->violations ? json_incref (parts->violations) : json_array ()},
       {"denials", parts->denials ? json_incref (parts->denials) : json_array ()},
       {"network", parts->network ? json_incref (parts->network) : json_array ()},
-      {"files", files (parts->artifacts)},
+      {"files", result_files (parts->artifacts)},
       {"changes", parts->changes ? json_incref (parts->changes) : json_array ()},
       {"warnings", lines (parts->warnings)},
       {"approval_id", json_text_or_null (parts->approval_id)},
       {"session", own_or_null (parts->session)},
       {"usage", usage (parts)},
       {"limits", limits (parts->limits)},
-      {"isolation", isolation (parts)},
+      {"isolation", result_isolation (parts)},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (fields); i++)
     json_object_set_new (result, fields[i].name, fields[i].value);

@@ -15,7 +15,7 @@ spill_init (struct spill *spill, guint64 over, guint64 most)
 }
 
 static void
-drop (struct spill *spill)
+spill_drop (struct spill *spill)
 {
   fd_close (&spill->fd);
   g_clear_pointer (&spill->checksum, g_checksum_free);
@@ -24,20 +24,20 @@ drop (struct spill *spill)
 void
 spill_clear (struct spill *spill)
 {
-  drop (spill);
+  spill_drop (spill);
 }
 
 /* The part that was written goes as well: the disk needs the room. */
 static void
-fail (struct spill *spill, const char *name, const GError *problem, GPtrArray *warnings)
+spill_fail (struct spill *spill, const char *name, const GError *problem, GPtrArray *warnings)
 {
-  drop (spill);
+  spill_drop (spill);
   spill->failed = TRUE;
   g_ptr_array_add (warnings, g_strdup_printf ("%s is not kept whole: %s", name, problem->message));
 }
 
 static void
-write_some (struct spill *spill, const char *data, gsize length, const char *name, GPtrArray *warnings)
+spill_write_some (struct spill *spill, const char *data, gsize length, const char *name, GPtrArray *warnings)
 {
   g_autoptr (GError) problem = NULL;
   gsize room = (gsize)MIN (length, spill->most - spill->bytes);
@@ -45,7 +45,7 @@ write_some (struct spill *spill, const char *data, gsize length, const char *nam
   int r = fd_write_all (spill->fd, data, room);
   if (r < 0) {
     error_from_errno (&problem, r, "cannot write it");
-    fail (spill, name, problem, warnings);
+    spill_fail (spill, name, problem, warnings);
     return;
   }
   spill->bytes += room;
@@ -53,22 +53,22 @@ write_some (struct spill *spill, const char *data, gsize length, const char *nam
 }
 
 static void
-begin (struct spill *spill, const struct capture *before, const struct request_recorder *recorder,
-       const char *name, GPtrArray *warnings)
+spill_begin (struct spill *spill, const struct capture *before, const struct request_recorder *recorder,
+             const char *name, GPtrArray *warnings)
 {
   g_autoptr (GError) problem = NULL;
   spill->fd = recorder->create (recorder->data, &problem);
   if (spill->fd < 0) {
-    fail (spill, name, problem, warnings);
+    spill_fail (spill, name, problem, warnings);
     return;
   }
   spill->checksum = g_checksum_new (G_CHECKSUM_SHA256);
   g_autoptr (GByteArray) whole = capture_bytes (before);
-  write_some (spill, (const char *)whole->data, whole->len, name, warnings);
+  spill_write_some (spill, (const char *)whole->data, whole->len, name, warnings);
 }
 
 static gboolean
-is_wanted (const struct spill *spill, const struct request_recorder *recorder)
+spill_is_wanted (const struct spill *spill, const struct request_recorder *recorder)
 {
   return spill->most > 0 && !spill->failed && recorder->create;
 }
@@ -77,20 +77,20 @@ void
 spill_add (struct spill *spill, const struct capture *before, const char *data, gsize length,
            const struct request_recorder *recorder, const char *name, GPtrArray *warnings)
 {
-  if (before->total + length <= spill->over || !is_wanted (spill, recorder))
+  if (before->total + length <= spill->over || !spill_is_wanted (spill, recorder))
     return;
   if (spill->fd < 0)
-    begin (spill, before, recorder, name, warnings);
+    spill_begin (spill, before, recorder, name, warnings);
   if (spill->fd >= 0)
-    write_some (spill, data, length, name, warnings);
+    spill_write_some (spill, data, length, name, warnings);
 }
 
 void
 spill_end (struct spill *spill, const struct capture *capture, const struct request_recorder *recorder,
            const char *name, GPtrArray *warnings)
 {
-  if (spill->fd < 0 && is_wanted (spill, recorder) && capture_is_cut (capture))
-    begin (spill, capture, recorder, name, warnings);
+  if (spill->fd < 0 && spill_is_wanted (spill, recorder) && capture_is_cut (capture))
+    spill_begin (spill, capture, recorder, name, warnings);
   if (spill->fd < 0)
     return;
   if (spill->dropped > 0) {
@@ -98,7 +98,7 @@ spill_end (struct spill *spill, const struct capture *capture, const struct requ
                                              " bytes more are not kept: the limit is spill_bytes ...]\n",
                                              spill->dropped);
     spill->most = G_MAXUINT64;
-    write_some (spill, line, strlen (line), name, warnings);
+    spill_write_some (spill, line, strlen (line), name, warnings);
   }
   if (spill->fd >= 0)
     g_strlcpy (spill->sha256, g_checksum_get_string (spill->checksum), sizeof spill->sha256);

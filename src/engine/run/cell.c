@@ -27,7 +27,7 @@ put_files (struct adder_run *run)
 }
 
 static gboolean
-begin (struct adder_run *run)
+cell_begin (struct adder_run *run)
 {
   const struct run_request *request = run->request;
   struct session *session = run->session;
@@ -62,7 +62,7 @@ is_final (enum stop reason)
 }
 
 static gboolean
-interrupt (struct adder_run *run, enum stop reason)
+cell_interrupt (struct adder_run *run, enum stop reason)
 {
   if (is_final (reason))
     return FALSE;
@@ -110,7 +110,7 @@ collect_living (struct adder_run *run)
 
 /* Those that the cell made or changed. */
 static void
-collect (struct adder_run *run)
+cell_collect (struct adder_run *run)
 {
   struct sandbox *sandbox = run->sandbox;
   struct lease *lease = &run->session->lease;
@@ -178,7 +178,7 @@ digests_of (const struct adder_run *run, const struct verdict *verdict)
 
 /* The cell as its session remembers it. */
 static struct history_cell
-remember (struct adder_run *run, const struct verdict *verdict)
+cell_remember (struct adder_run *run, const struct verdict *verdict)
 {
   struct lease *lease = &run->session->lease;
   struct history_cell cell = {
@@ -208,7 +208,7 @@ release_turn (struct adder_run *run, const struct verdict *verdict)
   struct session_result done = {0};
   struct history_cell cell;
   if (verdict) {
-    cell = remember (run, verdict);
+    cell = cell_remember (run, verdict);
     done.cell = &cell;
     done.counted = done.ran = run->facts.has_result;
     done.variables = run->message.variables;
@@ -226,4 +226,4 @@ release_turn (struct adder_run *run, const struct verdict *verdict)
   g_ptr_array_add (run->warnings, g_strdup (ended->message));
 }
 
-const struct run_kind run_as_cell = {begin, interrupt, collect, release_turn};
+const struct run_kind run_as_cell = {cell_begin, cell_interrupt, cell_collect, release_turn};

@@ -74,7 +74,7 @@ disable_limit_layers (struct limits *limits)
 
 /* What a cell does not say is its session's. */
 static void
-find_session (struct adder_run *run)
+run_find_session (struct adder_run *run)
 {
   struct run_request *request = run->request;
   run->session = sessions_find (run->engine->sessions, request->owner, request->session, &run->failure);
@@ -94,7 +94,7 @@ run_start (struct engine *engine, struct run_request *request)
   run->request = request;
   run->kind = request->session ? &run_as_cell : &run_in_sandbox;
   if (request->session)
-    find_session (run);
+    run_find_session (run);
   disable_limit_layers (&request->limits);
   run->asked_us = g_get_monotonic_time ();
   run->asked_ms = g_get_real_time () / 1000;
@@ -137,7 +137,7 @@ run_cancel (struct adder_run *run)
 
 /* What still runs: a cell is interrupted, and seen to its end, which comes soon. */
 static void
-abandon (struct adder_run *run)
+run_abandon (struct adder_run *run)
 {
   AdderEvent event;
   if (run->holds_session) {
@@ -163,7 +163,7 @@ run_free (struct adder_run *run)
 {
   if (!run)
     return;
-  abandon (run);
+  run_abandon (run);
   if (run->can_wait)
     interrupt_clear (&run->interrupt);
   for (int i = 0; i < STREAMS; i++) {
@@ -234,7 +234,7 @@ run_stop (struct adder_run *run, enum stop reason)
 
 /* Reads what STREAM holds, at most MOST bytes. Returns whether there is an EVENT to tell. */
 static gboolean
-read_stream (struct adder_run *run, struct stream *stream, gsize most, AdderEvent *event)
+run_read_stream (struct adder_run *run, struct stream *stream, gsize most, AdderEvent *event)
 {
   gssize got;
   do
@@ -279,7 +279,7 @@ run_drain (struct adder_run *run, AdderEvent *event)
     while (stream->left > 0 && stream->fd >= 0) {
       guint64 before = run->output_bytes;
       gsize most = MIN (stream->left, BUFFER_BYTES);
-      gboolean told = read_stream (run, stream, most, event);
+      gboolean told = run_read_stream (run, stream, most, event);
       guint64 came = run->output_bytes - before;
       /* Over the limit nothing more is wanted of either; what was there may have been taken away since. */
       stream->left =
@@ -292,7 +292,7 @@ run_drain (struct adder_run *run, AdderEvent *event)
 }
 
 static void
-take_result (struct adder_run *run, const char *text, gsize length)
+run_take_result (struct adder_run *run, const char *text, gsize length)
 {
   run->values += message_count_values (text, length);
   run->result_bytes += length;
@@ -326,7 +326,7 @@ take_attempt (struct adder_run *run, const char *text, gsize length)
 }
 
 static void
-take_file (struct adder_run *run, const char *data, gsize length)
+run_take_file (struct adder_run *run, const char *data, gsize length)
 {
   if (!ferry_take (&run->ferry, run->sandbox, &run->engine->host->owner, &run->request->limits, data, length))
     run_stop (run, STOP_PROTOCOL);
@@ -334,7 +334,7 @@ take_file (struct adder_run *run, const char *data, gsize length)
 
 /* What was not told yet is replaced. */
 static void
-take_progress (struct adder_run *run, const char *data, gsize length)
+run_take_progress (struct adder_run *run, const char *data, gsize length)
 {
   struct wire_progress progress = {0};
   gboolean fits = length == sizeof progress;
@@ -398,17 +398,17 @@ read_socket (struct adder_run *run)
   if (kind == WIRE_ATTEMPT)
     take_attempt (run, text, length);
   else if (kind == WIRE_FILE)
-    take_file (run, text, length);
+    run_take_file (run, text, length);
   else if (kind == WIRE_PROGRESS)
-    take_progress (run, text, length);
+    run_take_progress (run, text, length);
   else
-    take_result (run, text, length);
+    run_take_result (run, text, length);
   g_free (text);
 }
 
 /* Whether nothing stops the code, or it is still given time to end by itself. */
 static gboolean
-may_go_on (const struct adder_run *run)
+run_may_go_on (const struct adder_run *run)
 {
   return run->facts.stop == STOP_NONE || run->grace_us > 0;
 }
@@ -417,7 +417,7 @@ may_go_on (const struct adder_run *run)
 static gboolean
 read_rest_of_socket (struct adder_run *run, AdderEvent *event)
 {
-  while (run->socket_open && !run->facts.has_result && may_go_on (run)) {
+  while (run->socket_open && !run->facts.has_result && run_may_go_on (run)) {
     struct pollfd more = {.fd = run->sandbox->socket_fd, .events = POLLIN};
     if (poll (&more, 1, 0) <= 0)
       break;
@@ -431,7 +431,7 @@ read_rest_of_socket (struct adder_run *run, AdderEvent *event)
 static gboolean
 is_running (const struct adder_run *run)
 {
-  return may_go_on (run) && !run->facts.has_result && !run->sandbox->ended;
+  return run_may_go_on (run) && !run->facts.has_result && !run->sandbox->ended;
 }
 
 enum { POLL_SOCKET, POLL_OUTPUT, POLL_ERRORS, POLL_EXIT, POLL_MEMORY, POLLS };
@@ -480,7 +480,7 @@ was_interrupted (const struct adder_run *run)
 
 /* What ends the code, or has it asked to end, apart from what it sends. */
 static void
-look_around (struct adder_run *run, enum wait end, const struct pollfd *pollfds)
+run_look_around (struct adder_run *run, enum wait end, const struct pollfd *pollfds)
 {
   if (end == WAIT_CANCELLED) {
     run_stop (run, STOP_CANCELLED);
@@ -499,7 +499,7 @@ look_around (struct adder_run *run, enum wait end, const struct pollfd *pollfds)
 
 /* Works until there is an EVENT to tell (TRUE) or the run is at its end (FALSE). */
 static gboolean
-work (struct adder_run *run, AdderEvent *event)
+run_work (struct adder_run *run, AdderEvent *event)
 {
   struct pollfd pollfds[POLLS + INTERRUPT_POLLFDS];
   for (;;) {
@@ -507,12 +507,14 @@ work (struct adder_run *run, AdderEvent *event)
       return TRUE;
     if (!is_running (run))
       break;
-    look_around (run, wait_for_sandbox (run, pollfds), pollfds);
+    run_look_around (run, wait_for_sandbox (run, pollfds), pollfds);
     if (!is_running (run))
       break;
-    if (pollfds[POLL_OUTPUT].revents && read_stream (run, &run->streams[STREAM_OUTPUT], BUFFER_BYTES, event))
+    if (pollfds[POLL_OUTPUT].revents &&
+        run_read_stream (run, &run->streams[STREAM_OUTPUT], BUFFER_BYTES, event))
       return TRUE;
-    if (pollfds[POLL_ERRORS].revents && read_stream (run, &run->streams[STREAM_ERRORS], BUFFER_BYTES, event))
+    if (pollfds[POLL_ERRORS].revents &&
+        run_read_stream (run, &run->streams[STREAM_ERRORS], BUFFER_BYTES, event))
       return TRUE;
     if (pollfds[POLL_SOCKET].revents & POLLOUT) {
       (void)channel_flush (&run->sandbox->channel);
@@ -580,7 +582,7 @@ mark_tables (struct adder_run *run)
 }
 
 static struct verdict
-judge (struct adder_run *run)
+run_judge (struct adder_run *run)
 {
   struct facts *facts = &run->facts;
   struct sandbox *sandbox = run->sandbox;
@@ -714,7 +716,7 @@ conclude (struct adder_run *run)
   run->kind->collect (run);
   mark_tables (run);
   take_egress_report (run);
-  struct verdict verdict = judge (run);
+  struct verdict verdict = run_judge (run);
   json_t *reviewed = run_review (run, &verdict);
   g_autoptr (json_t) error =
       reviewed ? reviewed
@@ -749,7 +751,7 @@ run_next (struct adder_run *run, AdderEvent *event)
     run->phase = PHASE_RESULT;
     break;
   case PHASE_RUNNING:
-    if (work (run, event))
+    if (run_work (run, event))
       return TRUE;
     begin_draining (run);
     run->phase = PHASE_DRAINING;

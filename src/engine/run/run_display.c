@@ -93,7 +93,7 @@ run_send_seen (struct adder_run *run)
 }
 
 static gboolean
-tell_progress (struct adder_run *run, AdderEvent *event)
+run_display_tell_progress (struct adder_run *run, AdderEvent *event)
 {
   if (!run->progressed)
     return FALSE;
@@ -106,7 +106,7 @@ gboolean
 run_tell_held (struct adder_run *run, AdderEvent *event)
 {
   if (!run->holds)
-    return tell_progress (run, event);
+    return run_display_tell_progress (run, event);
   if (run_drain (run, event))
     return TRUE;
   run->holds = FALSE;

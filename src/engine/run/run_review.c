@@ -14,7 +14,7 @@
 #define UNREAD "what the code changed in the work directory cannot be read"
 
 static int
-open_upper (const struct adder_run *run)
+run_review_open_upper (const struct adder_run *run)
 {
   int root_fd = run->workspace_fd >= 0 ? run->workspace_fd : run->sandbox->workspace_fd;
   return openat (root_fd, MOUNTS_UPPER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -31,7 +31,7 @@ run_collect_changes (struct adder_run *run)
     g_set_error_literal (&run->unread, ADDER_ERROR, ADDER_ERROR_FAILED, UNREAD ": its processes do not end");
     return;
   }
-  autoclose int upper_fd = open_upper (run);
+  autoclose int upper_fd = run_review_open_upper (run);
   if (upper_fd < 0) {
     (void)error_from_errno (&run->unread, errno, UNREAD);
     return;
@@ -57,7 +57,7 @@ fail_unread (struct adder_run *run, struct verdict *verdict)
 }
 
 static gboolean
-keep (struct adder_run *run, GError **error)
+run_review_keep (struct adder_run *run, GError **error)
 {
   struct run_request *request = run->request;
   if (run->changes->obstacle) {
@@ -69,7 +69,7 @@ keep (struct adder_run *run, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "there is nobody here to review changes");
     return FALSE;
   }
-  autoclose int upper_fd = open_upper (run);
+  autoclose int upper_fd = run_review_open_upper (run);
   if (upper_fd < 0)
     return error_from_errno (error, errno, "cannot read the changes");
   g_free (request->approval_id);
@@ -92,7 +92,7 @@ run_review (struct adder_run *run, struct verdict *verdict)
     g_ptr_array_add (run->warnings, g_strdup ("the run did not end well, so what it changed is dropped"));
     return NULL;
   }
-  gboolean kept = keep (run, &problem);
+  gboolean kept = run_review_keep (run, &problem);
   if (kept && !run->request->approval_id)
     return NULL;
   verdict->outcome = kept ? ADDER_OUTCOME_APPROVAL_REQUIRED : explain_outcome_of (problem);

@@ -56,7 +56,7 @@ bind_mounts_add (struct adder_run *run, struct pool *pool, struct sandbox_spec *
 
 /* Some hosts let a sandbox have mounts, but no overlay of them. */
 static struct sandbox *
-take (struct adder_run *run, struct pool *pool, struct sandbox_spec *spec)
+run_sandbox_take (struct adder_run *run, struct pool *pool, struct sandbox_spec *spec)
 {
   g_autoptr (GError) problem = NULL;
   struct sandbox *sandbox =
@@ -91,13 +91,13 @@ bind_and_take (struct adder_run *run, struct pool *pool)
 {
   struct sandbox_spec spec = lease_spec (&run->lease, run->engine, run->request, FALSE);
   if (bind_mounts_add (run, pool, &spec))
-    run->sandbox = take (run, pool, &spec);
+    run->sandbox = run_sandbox_take (run, pool, &spec);
   sandbox_spec_close (&spec);
 }
 
 /* Takes a sandbox of the kind that can be had. */
 static void
-find_sandbox (struct adder_run *run)
+run_sandbox_find_sandbox (struct adder_run *run)
 {
   struct pool *pool = lease_pool (&run->lease, run->engine, run->request, FALSE, &run->failure);
   if (!pool)
@@ -111,15 +111,15 @@ find_sandbox (struct adder_run *run)
 }
 
 static gboolean
-begin (struct adder_run *run)
+run_sandbox_begin (struct adder_run *run)
 {
   struct run_request *request = run->request;
   autoclose int stdin_fd = -1;
   if (!request_check (request, &run->failure) || !run_read_stdin (run, &stdin_fd))
     return FALSE;
-  find_sandbox (run);
+  run_sandbox_find_sandbox (run);
   if (!run->sandbox && lease_fall_back (&run->lease, request, &run->failure))
-    find_sandbox (run);
+    run_sandbox_find_sandbox (run);
   if (!run->sandbox)
     return FALSE;
   for (gsize i = 0; run->sandbox->info->warnings[i]; i++)
@@ -130,7 +130,7 @@ begin (struct adder_run *run)
 }
 
 static gboolean
-interrupt (G_GNUC_UNUSED struct adder_run *run, G_GNUC_UNUSED enum stop reason)
+run_sandbox_interrupt (G_GNUC_UNUSED struct adder_run *run, G_GNUC_UNUSED enum stop reason)
 {
   return FALSE;
 }
@@ -160,7 +160,7 @@ run_collect_dead (struct adder_run *run)
 
 /* Files come back however the run ended, unless nobody is there to have them. */
 static void
-collect (struct adder_run *run)
+run_sandbox_collect (struct adder_run *run)
 {
   const struct sandbox *sandbox = run->sandbox;
   /* A directory of the host's tells nothing by how full its disk is. */
@@ -178,4 +178,5 @@ release_sandbox (struct adder_run *run, G_GNUC_UNUSED const struct verdict *verd
     pool_discard (g_steal_pointer (&run->sandbox));
 }
 
-const struct run_kind run_in_sandbox = {begin, interrupt, collect, release_sandbox};
+const struct run_kind run_in_sandbox = {run_sandbox_begin, run_sandbox_interrupt, run_sandbox_collect,
+                                        release_sandbox};

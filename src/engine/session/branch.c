@@ -60,7 +60,7 @@ set_broken (const struct branching *branching, const struct sandbox *who, const 
 
 /* At once, or not at all: a session that waits for frames has read all earlier ones. */
 static gboolean
-ask (struct branching *branching, int fds[WIRE_BRANCH_FDS], GError **error)
+branch_ask (struct branching *branching, int fds[WIRE_BRANCH_FDS], GError **error)
 {
   g_autofree char *text = g_strdup_printf ("{\"name\": \"%s\"}", branching->sandbox->branch);
   struct frame_header header = {.kind = WIRE_BRANCH, .length = (uint32_t)strlen (text)};
@@ -119,7 +119,7 @@ sender_of (struct msghdr *message)
 
 /* The first frame of the branch, which comes with who sent it. */
 static gboolean
-take_ready (struct branching *branching, GError **error)
+branch_take_ready (struct branching *branching, GError **error)
 {
   struct sandbox *sandbox = branching->sandbox;
   struct {
@@ -189,7 +189,7 @@ prepare_move (const struct branching *branching)
 }
 
 static gboolean
-put_into_cgroup (struct branching *branching, GError **error)
+branch_put_into_cgroup (struct branching *branching, GError **error)
 {
   struct sandbox *sandbox = branching->sandbox;
   struct fault fault = {0};
@@ -216,8 +216,8 @@ add_warnings (GPtrArray *warnings, json_t *list)
 
 /* {"warnings": [...]}, or {"error": {"message": ...}}: it could not be, and nothing is broken. */
 static gboolean
-take_answer (struct branching *branching, const struct sandbox *who, const char *text, gsize length,
-             GError **error)
+branch_take_answer (struct branching *branching, const struct sandbox *who, const char *text, gsize length,
+                    GError **error)
 {
   g_autoptr (json_t) answer = json_parse_object (text, length, "the answer", NULL);
   json_t *refusal = answer ? json_object_get (answer, "error") : NULL;
@@ -235,19 +235,19 @@ take_answer (struct branching *branching, const struct sandbox *who, const char 
 }
 
 static gint64
-answer_bound (uint32_t kind)
+branch_answer_bound (uint32_t kind)
 {
   return kind == WIRE_ANSWER ? ANSWER_MAX : kind == WIRE_DISPLAY ? (gint64)WIRE_DISPLAY_MAX : -1;
 }
 
 /* What SANDBOX says; *DONE when it has answered. */
 static gboolean
-listen_to (struct branching *branching, struct sandbox *sandbox, gboolean *done, GError **error)
+branch_listen_to (struct branching *branching, struct sandbox *sandbox, gboolean *done, GError **error)
 {
   g_autofree char *text = NULL;
   uint32_t kind;
   gsize length;
-  switch (channel_receive (&sandbox->channel, answer_bound, &kind, &text, &length)) {
+  switch (channel_receive (&sandbox->channel, branch_answer_bound, &kind, &text, &length)) {
   case CHANNEL_WAIT:
     return TRUE;
   case CHANNEL_FRAME:
@@ -256,7 +256,7 @@ listen_to (struct branching *branching, struct sandbox *sandbox, gboolean *done,
     if (kind == WIRE_DISPLAY)
       break;
     *done = TRUE;
-    return take_answer (branching, sandbox, text, length, error);
+    return branch_take_answer (branching, sandbox, text, length, error);
   case CHANNEL_END:
     return set_broken (branching, sandbox, ENDED_MEANWHILE, error);
   case CHANNEL_BAD:
@@ -269,10 +269,10 @@ static gboolean
 listen_to_branch (struct branching *branching, gboolean *done, GError **error)
 {
   if (branching->ready)
-    return listen_to (branching, branching->sandbox, done, error);
-  if (!take_ready (branching, error))
+    return branch_listen_to (branching, branching->sandbox, done, error);
+  if (!branch_take_ready (branching, error))
     return FALSE;
-  return !branching->ready || put_into_cgroup (branching, error);
+  return !branching->ready || branch_put_into_cgroup (branching, error);
 }
 
 /* Until both have answered. It cannot be cancelled: a session that was left in the middle would answer
@@ -293,7 +293,7 @@ converse (struct branching *branching, gint64 deadline_us, GError **error)
                          "did not branch in time", error);
     if (poll (pollfds, G_N_ELEMENTS (pollfds), (int)MIN (left_us / 1000 + 1, G_MAXINT)) <= 0)
       continue;
-    if (pollfds[0].revents && !listen_to (branching, branching->from, &from_done, error))
+    if (pollfds[0].revents && !branch_listen_to (branching, branching->from, &from_done, error))
       return FALSE;
     if (pollfds[1].revents && !listen_to_branch (branching, &sandbox_done, &failure))
       sandbox_done = TRUE;
@@ -310,7 +310,7 @@ converse (struct branching *branching, gint64 deadline_us, GError **error)
 /* What it used so far was its session's; what it holds beyond what a parked sandbox shares is its own as
  * well. */
 static void
-mark (struct sandbox *sandbox, const struct sandbox *from)
+branch_mark (struct sandbox *sandbox, const struct sandbox *from)
 {
   usage_mark (sandbox);
   sandbox->parked.memory = from->parked.memory;
@@ -330,7 +330,7 @@ open_workspace (struct sandbox *sandbox, GError **error)
 }
 
 static void
-abandon (struct branching *branching)
+branch_abandon (struct branching *branching)
 {
   struct sandbox *sandbox = branching->sandbox;
   if (sandbox->worker_fd >= 0)
@@ -352,15 +352,15 @@ branch_make (struct sandbox *from, const struct host *host, gint64 deadline_us, 
   branching.sandbox = sandbox_new_branch (from, sandbox_next_number (), fds, error);
   if (!branching.sandbox)
     return NULL;
-  gboolean asked = make_cgroup (&branching, error) && ask (&branching, fds, error);
+  gboolean asked = make_cgroup (&branching, error) && branch_ask (&branching, fds, error);
   for (int i = 0; i < WIRE_BRANCH_FDS; i++)
     fd_close (&fds[i]);
   if (asked)
     prepare_move (&branching);
   if (!asked || !converse (&branching, deadline_us, error) || !open_workspace (branching.sandbox, error)) {
-    abandon (&branching);
+    branch_abandon (&branching);
     return NULL;
   }
-  mark (branching.sandbox, from);
+  branch_mark (branching.sandbox, from);
   return branching.sandbox;
 }

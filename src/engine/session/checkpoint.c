@@ -44,7 +44,7 @@ clear_state (struct session_state_copy *state)
 
 /* SESSION is what STATE says from now on; taken over. By who holds the session, under the registry's lock. */
 static void
-take_state (struct session *session, struct session_state_copy *state)
+checkpoint_take_state (struct session *session, struct session_state_copy *state)
 {
   session->cells = state->cells;
   session->variables = state->variables;
@@ -132,7 +132,7 @@ with_session_held (struct session *session, struct work *work, GError **error)
 /* A sandbox like FROM, which is SESSION's or one of its checkpoints'. Of what went wrong there, only the
  * session's own end is the session's. */
 static struct sandbox *
-make_sandbox (struct session *session, struct sandbox *from, GPtrArray *warnings, GError **error)
+checkpoint_make_sandbox (struct session *session, struct sandbox *from, GPtrArray *warnings, GError **error)
 {
   GError *problem = NULL;
   struct sandbox *sandbox = branch_make (from, sessions_host (session->sessions),
@@ -149,7 +149,7 @@ make_sandbox (struct session *session, struct sandbox *from, GPtrArray *warnings
 /* ---- checkpoints ---- */
 
 static struct checkpoint *
-find (const struct session *session, const char *name, GError **error)
+checkpoint_find (const struct session *session, const char *name, GError **error)
 {
   /* The newest of a name first. */
   for (guint i = session->checkpoints->len; i-- > 0;) {
@@ -173,7 +173,7 @@ make_checkpoint (struct session *session, struct work *work, GError **error)
                  session->checkpoints->len);
     return FALSE;
   }
-  struct sandbox *sandbox = make_sandbox (session, session->sandbox, warnings, error);
+  struct sandbox *sandbox = checkpoint_make_sandbox (session, session->sandbox, warnings, error);
   if (!sandbox)
     return FALSE;
   struct checkpoint *checkpoint = g_new0 (struct checkpoint, 1);
@@ -201,9 +201,9 @@ session_checkpoint (struct session *session, const char *name, GError **error)
 }
 
 static gboolean
-forget (struct session *session, struct work *work, GError **error)
+checkpoint_forget (struct session *session, struct work *work, GError **error)
 {
-  struct checkpoint *checkpoint = find (session, work->name, error);
+  struct checkpoint *checkpoint = checkpoint_find (session, work->name, error);
   if (!checkpoint)
     return FALSE;
   struct sandbox *sandbox = checkpoint->sandbox;
@@ -217,7 +217,7 @@ forget (struct session *session, struct work *work, GError **error)
 gboolean
 session_forget_checkpoint (struct session *session, const char *checkpoint, GError **error)
 {
-  struct work work = {.run = forget, .name = checkpoint};
+  struct work work = {.run = checkpoint_forget, .name = checkpoint};
   return with_session_held (session, &work, error);
 }
 
@@ -227,15 +227,16 @@ static gboolean
 roll_back (struct session *session, struct work *work, GError **error)
 {
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
-  struct checkpoint *checkpoint = find (session, work->name, error);
-  struct sandbox *sandbox = checkpoint ? make_sandbox (session, checkpoint->sandbox, warnings, error) : NULL;
+  struct checkpoint *checkpoint = checkpoint_find (session, work->name, error);
+  struct sandbox *sandbox =
+      checkpoint ? checkpoint_make_sandbox (session, checkpoint->sandbox, warnings, error) : NULL;
   if (!sandbox)
     return FALSE;
   struct session_state_copy state;
   copy_again (&checkpoint->state, &state);
   sessions_lock (session->sessions);
   sessions_replace_sandbox (session, sandbox);
-  take_state (session, &state);
+  checkpoint_take_state (session, &state);
   g_clear_pointer (&session->threads, g_strfreev);
   sessions_unlock (session->sessions);
   return TRUE;
@@ -255,7 +256,7 @@ make_branch (struct session *session, struct session *made, struct sandbox *from
              const struct session_state_copy *checkpoint, GError **error)
 {
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
-  struct sandbox *sandbox = make_sandbox (session, from, warnings, error);
+  struct sandbox *sandbox = checkpoint_make_sandbox (session, from, warnings, error);
   if (!sandbox)
     return FALSE;
   struct session_state_copy state;
@@ -272,7 +273,7 @@ make_branch (struct session *session, struct session *made, struct sandbox *from
   sessions_give_sandbox (made, sandbox, &lease);
   sessions_set_shell (made, g_strdup (session->shell));
   sessions_lock (session->sessions);
-  take_state (made, &state);
+  checkpoint_take_state (made, &state);
   sessions_unlock (session->sessions);
   return TRUE;
 }
@@ -280,7 +281,7 @@ make_branch (struct session *session, struct session *made, struct sandbox *from
 static gboolean
 make_branches (struct session *session, struct work *work, GError **error)
 {
-  struct checkpoint *checkpoint = work->name ? find (session, work->name, error) : NULL;
+  struct checkpoint *checkpoint = work->name ? checkpoint_find (session, work->name, error) : NULL;
   if (work->name && !checkpoint)
     return FALSE;
   for (guint i = 0; i < work->count; i++)

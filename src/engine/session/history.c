@@ -7,7 +7,7 @@
 
 /* What CELL takes, without the little that its digests do. */
 static gsize
-bytes_of (const struct history_cell *cell)
+history_bytes_of (const struct history_cell *cell)
 {
   return sizeof *cell + cell->length + (cell->given ? cell->given->len * sizeof (struct input) : 0);
 }
@@ -16,7 +16,7 @@ static void
 forget_oldest (struct history *history)
 {
   struct history_cell *cell = g_queue_pop_head_link (&history->cells)->data;
-  history->bytes -= bytes_of (cell);
+  history->bytes -= history_bytes_of (cell);
   g_free (cell->code);
   g_clear_pointer (&cell->given, g_array_unref);
   json_decref (cell->digests);
@@ -42,7 +42,7 @@ history_add (struct history *history, const struct history_cell *cell)
   struct history_cell *copy = g_memdup2 (cell, sizeof *cell);
   copy->link = (GList){.data = copy};
   g_queue_push_tail_link (&history->cells, &copy->link);
-  history->bytes += bytes_of (copy);
+  history->bytes += history_bytes_of (copy);
   history->edition++;
   for (; history->bytes > history->most; history->dropped++)
     forget_oldest (history);

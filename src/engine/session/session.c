@@ -198,7 +198,7 @@ session_reason_of_end (const struct session *session, struct sandbox *sandbox)
 /* ---- questions ---- */
 
 static gint64
-answer_bound (uint32_t kind)
+session_answer_bound (uint32_t kind)
 {
   if (kind == WIRE_ANSWER)
     return WIRE_ANSWER_MAX;
@@ -206,7 +206,7 @@ answer_bound (uint32_t kind)
 }
 
 static void
-set_ended (char *reason, GError **error)
+session_set_ended (char *reason, GError **error)
 {
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_ENDED, reason);
   g_free (reason);
@@ -215,13 +215,13 @@ set_ended (char *reason, GError **error)
 /* Takes the answer, if it is there, and passes over what threads have shown since the last cell, of which
  * *DISPLAYS more may come. Returns FALSE when there will be no answer, with ERROR. */
 static gboolean
-take_answer (struct session *session, guint *displays, json_t **ret_answer, GError **error)
+session_take_answer (struct session *session, guint *displays, json_t **ret_answer, GError **error)
 {
   struct channel *channel = &session->sandbox->channel;
   g_autofree char *text = NULL;
   gsize length;
   uint32_t kind;
-  switch (channel_receive (channel, answer_bound, &kind, &text, &length)) {
+  switch (channel_receive (channel, session_answer_bound, &kind, &text, &length)) {
   case CHANNEL_WAIT:
     return TRUE;
   case CHANNEL_FRAME:
@@ -237,9 +237,9 @@ take_answer (struct session *session, guint *displays, json_t **ret_answer, GErr
     break;
   }
   if (sandbox_read_exit (session->sandbox))
-    set_ended (session_reason_of_end (session, session->sandbox), error);
+    session_set_ended (session_reason_of_end (session, session->sandbox), error);
   else
-    set_ended (g_strdup ("it sent a message that Adder does not know"), error);
+    session_set_ended (g_strdup ("it sent a message that Adder does not know"), error);
   return FALSE;
 }
 
@@ -247,8 +247,8 @@ take_answer (struct session *session, guint *displays, json_t **ret_answer, GErr
  * interrupted; NULL with ERROR (ADDER_ERROR_ENDED) when the session cannot go on: the message is the reason.
  */
 static json_t *
-exchange (struct session *session, uint32_t kind, const char *text, gsize length, gint64 most_us,
-          struct interrupt *interrupt, GError **error)
+session_exchange (struct session *session, uint32_t kind, const char *text, gsize length, gint64 most_us,
+                  struct interrupt *interrupt, GError **error)
 {
   enum { SOCKET, EXIT, POLLS };
   struct sandbox *sandbox = session->sandbox;
@@ -259,10 +259,10 @@ exchange (struct session *session, uint32_t kind, const char *text, gsize length
   channel_send (&sandbox->channel, kind, text, length, -1);
   for (;;) {
     (void)channel_flush (&sandbox->channel);
-    if (!take_answer (session, &displays, &answer, error) || answer)
+    if (!session_take_answer (session, &displays, &answer, error) || answer)
       return answer;
     if (sandbox_read_exit (sandbox)) {
-      set_ended (session_reason_of_end (session, sandbox), error);
+      session_set_ended (session_reason_of_end (session, sandbox), error);
       return NULL;
     }
     struct pollfd pollfds[POLLS + INTERRUPT_POLLFDS] = {
@@ -275,7 +275,8 @@ exchange (struct session *session, uint32_t kind, const char *text, gsize length
     if (end != WAIT_DEADLINE && end != WAIT_CANCELLED)
       continue;
     if (interrupted) {
-      set_ended (g_strdup ("it did not answer a question, and did not stop when it was interrupted"), error);
+      session_set_ended (g_strdup ("it did not answer a question, and did not stop when it was interrupted"),
+                         error);
       return NULL;
     }
     interrupted = TRUE;
@@ -294,16 +295,17 @@ exchange_variables (struct session *session, const char *what, const char *const
   if (names)
     most = MIN (most, WIRE_ANSWER_MAX / 8 / MAX (g_strv_length ((char **)(guintptr)names), 1));
   g_autofree char *question = message_write_question (what, names, most, &length);
-  g_autoptr (json_t) answer = exchange (session, WIRE_ASK, question, length, ANSWER_US, interrupt, error);
+  g_autoptr (json_t) answer =
+      session_exchange (session, WIRE_ASK, question, length, ANSWER_US, interrupt, error);
   json_t *variables = answer ? message_read_variables (answer, most) : NULL;
   if (answer && !variables)
-    set_ended (g_strdup ("it sent a message that Adder does not know"), error);
+    session_set_ended (g_strdup ("it sent a message that Adder does not know"), error);
   return variables;
 }
 
 /* How many there are, where the answer is about all of them. */
 static guint64
-count_of (const json_t *variables)
+session_count_of (const json_t *variables)
 {
   return (guint64)json_integer_value (json_object_get (variables, "count"));
 }
@@ -321,7 +323,7 @@ session_ask (struct session *session, const char *what, const char *const *names
     struct session_result done = {.reason = problem ? g_strdup (problem->message) : NULL,
                                   .counted = variables != NULL,
                                   .reset = variables && strcmp (what, "reset") == 0,
-                                  .variables = count_of (variables)};
+                                  .variables = session_count_of (variables)};
     sessions_finish (session, &done);
     if (problem) {
       g_clear_error (&problem);
@@ -349,7 +351,7 @@ open_sandbox (struct session *session, const struct run_request *options, struct
   }
   /* Where its shell was not loaded ahead, that is done now. */
   gint64 most_us = (gint64)session->sessions->host->config->zygote_start_ms * 1000;
-  g_autoptr (json_t) answer = exchange (session, WIRE_OPEN, text, length, most_us, interrupt, error);
+  g_autoptr (json_t) answer = session_exchange (session, WIRE_OPEN, text, length, most_us, interrupt, error);
   if (!answer)
     return FALSE;
   const char *shell = json_string_value (json_object_get (answer, "shell"));

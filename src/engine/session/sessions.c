@@ -61,7 +61,7 @@ forget (struct session *session)
 /* How many of OWNER (NULL: of all) are in LIST, of those that a replay makes or of the others, and the first
  * of them. */
 static guint
-count_of (const GQueue *list, const char *owner, gboolean provisional, struct session **ret_first)
+sessions_count_of (const GQueue *list, const char *owner, gboolean provisional, struct session **ret_first)
 {
   guint count = 0;
   for (GList *link = list->tail; link; link = link->prev) {
@@ -80,7 +80,7 @@ static void
 trim_ended (struct sessions *sessions, const char *owner)
 {
   struct session *oldest = NULL;
-  if (count_of (&sessions->ended, owner, FALSE, &oldest) <= ENDED_OF_OWNER) {
+  if (sessions_count_of (&sessions->ended, owner, FALSE, &oldest) <= ENDED_OF_OWNER) {
     if (sessions->ended.length <= ENDED_MAX)
       return;
     oldest = sessions->ended.head->data;
@@ -95,7 +95,7 @@ trim_ended (struct sessions *sessions, const char *owner)
  * leaves one that is at work alone, and would be told of it for ever. */
 REQUIRES (sessions)
 static void
-watch (const struct session *session, int operation)
+sessions_watch (const struct session *session, int operation)
 {
   struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = session->number};
   const int fds[] = {session->sandbox->exit_fd, session->sandbox->memory_fd};
@@ -112,7 +112,7 @@ give_up_sandbox (struct session *session)
   struct sessions *sessions = session->sessions;
   if (!session->sandbox)
     return;
-  watch (session, EPOLL_CTL_DEL);
+  sessions_watch (session, EPOLL_CTL_DEL);
   struct sandbox *sandbox = g_steal_pointer (&session->sandbox);
   sessions->given_up = g_list_prepend (sessions->given_up, sandbox);
   for (guint i = 0; i < session->checkpoints->len; i++) {
@@ -126,11 +126,11 @@ void
 sessions_replace_sandbox (struct session *session, struct sandbox *sandbox)
 {
   struct sessions *sessions = session->sessions;
-  watch (session, EPOLL_CTL_DEL);
+  sessions_watch (session, EPOLL_CTL_DEL);
   pool_replace (session->sandbox, sandbox);
   sessions->given_up = g_list_prepend (sessions->given_up, session->sandbox);
   session->sandbox = sandbox;
-  watch (session, EPOLL_CTL_ADD);
+  sessions_watch (session, EPOLL_CTL_ADD);
   if (session->state == SESSION_ENDED)
     sandbox_kill_worker (sandbox);
 }
@@ -230,8 +230,8 @@ sessions_next_number (struct sessions *sessions)
 /* Room for one more of OWNER, or of anybody where that is NULL. */
 REQUIRES (sessions)
 static gboolean
-make_room (struct sessions *sessions, const char *owner, guint have, guint64 most, const char *key,
-           GError **error)
+sessions_make_room (struct sessions *sessions, const char *owner, guint have, guint64 most, const char *key,
+                    GError **error)
 {
   if (have < most)
     return TRUE;
@@ -251,7 +251,7 @@ make_room (struct sessions *sessions, const char *owner, guint have, guint64 mos
 /* SESSION is one of those that live, held. */
 REQUIRES (sessions)
 static void
-enter (struct sessions *sessions, struct session *session)
+sessions_enter (struct sessions *sessions, struct session *session)
 {
   ticket_lock_try (&session->lock);
   session->state = SESSION_BUSY;
@@ -263,7 +263,7 @@ enter (struct sessions *sessions, struct session *session)
 /* SESSION goes on as STATE. */
 REQUIRES (sessions)
 static void
-set_state (struct session *session, enum session_state state)
+sessions_set_state (struct session *session, enum session_state state)
 {
   gboolean changes = session->state != state;
   session->state = state;
@@ -286,10 +286,10 @@ make_room_of_both (struct sessions *sessions, const char *owner, GError **error)
 {
   const struct config *config = sessions->host->config;
   struct session *first = NULL;
-  return make_room (sessions, owner, count_of (&sessions->live, owner, FALSE, &first),
-                    config->max_sessions_owner, "max_sessions_per_owner", error) &&
-         make_room (sessions, NULL, count_of (&sessions->live, NULL, FALSE, &first), config->max_sessions,
-                    "max_sessions", error);
+  return sessions_make_room (sessions, owner, sessions_count_of (&sessions->live, owner, FALSE, &first),
+                             config->max_sessions_owner, "max_sessions_per_owner", error) &&
+         sessions_make_room (sessions, NULL, sessions_count_of (&sessions->live, NULL, FALSE, &first),
+                             config->max_sessions, "max_sessions", error);
 }
 
 /* The living session of that name, but for REPLACED. */
@@ -311,7 +311,7 @@ check_replays (const struct sessions *sessions, const char *owner, guint64 most,
                GError **error)
 {
   struct session *first = NULL;
-  guint have = count_of (&sessions->live, owner, TRUE, &first);
+  guint have = sessions_count_of (&sessions->live, owner, TRUE, &first);
   if (have < most)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
@@ -335,7 +335,7 @@ add_locked (struct sessions *sessions, struct session *session, GError **error)
                             make_room_of_both (sessions, session->owner, error);
   if (!room)
     return FALSE;
-  enter (sessions, session);
+  sessions_enter (sessions, session);
   if (key)
     g_hash_table_insert (sessions->by_name, g_steal_pointer (&key), session);
   return TRUE;
@@ -405,7 +405,7 @@ sessions_adopt (struct session *session, const struct sessions_adoption *adoptio
 }
 
 static gboolean
-check_room (guint have, guint count, guint64 most, const char *key, GError **error)
+sessions_check_room (guint have, guint count, guint64 most, const char *key, GError **error)
 {
   if (have + count <= most)
     return TRUE;
@@ -423,12 +423,12 @@ sessions_add_all (struct sessions *sessions, struct session **list, guint count,
   struct session *first = NULL;
   sessions_lock (sessions);
   gboolean room = check_open (sessions, error) &&
-                  check_room (count_of (&sessions->live, list[0]->owner, FALSE, &first), count,
-                              config->max_sessions_owner, "max_sessions_per_owner", error) &&
-                  check_room (count_of (&sessions->live, NULL, FALSE, &first), count, config->max_sessions,
-                              "max_sessions", error);
+                  sessions_check_room (sessions_count_of (&sessions->live, list[0]->owner, FALSE, &first),
+                                       count, config->max_sessions_owner, "max_sessions_per_owner", error) &&
+                  sessions_check_room (sessions_count_of (&sessions->live, NULL, FALSE, &first), count,
+                                       config->max_sessions, "max_sessions", error);
   for (guint i = 0; room && i < count; i++)
-    enter (sessions, list[i]);
+    sessions_enter (sessions, list[i]);
   sessions_unlock (sessions);
   return room;
 }
@@ -442,7 +442,7 @@ sessions_give_sandbox (struct session *session, struct sandbox *sandbox, struct 
   lease_clear (&session->lease);
   session->lease = *lease;
   *lease = (struct lease){0};
-  watch (session, EPOLL_CTL_ADD);
+  sessions_watch (session, EPOLL_CTL_ADD);
   if (session->state == SESSION_ENDED)
     sandbox_kill_worker (sandbox);
   sessions_unlock (sessions);
@@ -485,7 +485,7 @@ set_cancelled (GError **error)
 }
 
 static void
-set_busy (const struct session *session, gboolean wait, GError **error)
+sessions_set_busy (const struct session *session, gboolean wait, GError **error)
 {
   const struct config *config = session->sessions->host->config;
   if (wait)
@@ -499,8 +499,8 @@ set_busy (const struct session *session, gboolean wait, GError **error)
 /* Whether the session is held now; or why not, or neither: then TICKET was entered. */
 REQUIRES (sessions)
 static gboolean
-ask (struct session *session, gboolean wait, struct ticket *ticket, struct interrupt *interrupt,
-     GError **error)
+sessions_ask (struct session *session, gboolean wait, struct ticket *ticket, struct interrupt *interrupt,
+              GError **error)
 {
   if (session->state == SESSION_ENDED) {
     set_ended_locked (session, error);
@@ -511,11 +511,11 @@ ask (struct session *session, gboolean wait, struct ticket *ticket, struct inter
     return FALSE;
   }
   if (ticket_lock_try (&session->lock)) {
-    set_state (session, SESSION_BUSY);
+    sessions_set_state (session, SESSION_BUSY);
     return TRUE;
   }
   if (!wait && !session->looked_after) {
-    set_busy (session, FALSE, error);
+    sessions_set_busy (session, FALSE, error);
     return FALSE;
   }
   if (session->lock.waiting.length >= session->sessions->host->config->max_queued) {
@@ -530,7 +530,7 @@ ask (struct session *session, gboolean wait, struct ticket *ticket, struct inter
 
 /* Whether the wait of TICKET, of which END is the latest, is over: then it is served, or ERROR is set. */
 static gboolean
-settle (struct session *session, struct ticket *ticket, enum wait end, GError **error)
+sessions_settle (struct session *session, struct ticket *ticket, enum wait end, GError **error)
 {
   sessions_lock (session->sessions);
   gboolean over = TRUE, ended = session->state == SESSION_ENDED;
@@ -539,9 +539,9 @@ settle (struct session *session, struct ticket *ticket, enum wait end, GError **
   else if (!ticket->served && end == WAIT_CANCELLED)
     set_cancelled (error);
   else if (!ticket->served && end == WAIT_DEADLINE)
-    set_busy (session, TRUE, error);
+    sessions_set_busy (session, TRUE, error);
   else if ((over = ticket->served))
-    set_state (session, SESSION_BUSY);
+    sessions_set_state (session, SESSION_BUSY);
   if (over && !ticket->served)
     ticket_lock_leave (&session->lock, ticket);
   else if (ended) {
@@ -558,13 +558,13 @@ session_acquire (struct session *session, gboolean wait, struct interrupt *inter
   struct ticket ticket = {0};
   GError *refusal = NULL;
   sessions_lock (session->sessions);
-  gboolean mine = ask (session, wait, &ticket, interrupt, &refusal);
+  gboolean mine = sessions_ask (session, wait, &ticket, interrupt, &refusal);
   sessions_unlock (session->sessions);
   if (!mine && !refusal) {
     gint64 deadline_us =
         g_get_monotonic_time () + (gint64)session->sessions->host->config->queue_wait_ms * 1000;
     enum wait end = WAIT_WOKEN;
-    while (!settle (session, &ticket, end, &refusal))
+    while (!sessions_settle (session, &ticket, end, &refusal))
       end = interrupt_wait_one (interrupt, -1, 0, deadline_us);
   }
   if (refusal)
@@ -602,8 +602,8 @@ sessions_release_turn_locked (struct session *session, char *reason)
   if (session->state == SESSION_ENDED)
     give_up_sandbox (session);
   else {
-    set_state (session, SESSION_IDLE);
-    watch (session, EPOLL_CTL_MOD); /* what happened meanwhile is seen now */
+    sessions_set_state (session, SESSION_IDLE);
+    sessions_watch (session, EPOLL_CTL_MOD); /* what happened meanwhile is seen now */
   }
   ticket_lock_release (&session->lock);
 }
@@ -633,7 +633,7 @@ forget_cells (struct session *session)
 /* What came of a use of a session. */
 REQUIRES (sessions)
 static void
-note (struct session *session, struct session_result *done, const struct idle_usage *idle)
+sessions_note (struct session *session, struct session_result *done, const struct idle_usage *idle)
 {
   struct sessions *sessions = session->sessions;
   session->cell = NULL;
@@ -670,7 +670,7 @@ sessions_finish (struct session *session, struct session_result *done)
     pool_set_idle (sandbox);
   }
   sessions_lock (session->sessions);
-  note (session, done, &idle);
+  sessions_note (session, done, &idle);
   sessions_release_turn_locked (session, g_steal_pointer (&done->reason));
   sessions_unlock (session->sessions);
   g_clear_pointer (&done->threads, g_strfreev);

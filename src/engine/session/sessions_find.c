@@ -18,7 +18,7 @@ sessions_key (const char *owner, const char *name)
 }
 
 static gboolean
-is_prefix (const char *text)
+sessions_find_is_prefix (const char *text)
 {
   gsize length = strspn (text, "0123456789abcdef-");
   return text[length] == '\0' && length >= PREFIX_MIN;
@@ -69,7 +69,7 @@ find_by_prefix (struct sessions *sessions, const char *owner, const char *text, 
 
 REQUIRES (sessions)
 static void
-set_not_found (struct sessions *sessions, const char *owner, const char *text, GError **error)
+sessions_find_set_not_found (struct sessions *sessions, const char *owner, const char *text, GError **error)
 {
   struct text_guess guess = TEXT_GUESS_NONE;
   for (GList *link = sessions->live.head; link; link = link->next) {
@@ -98,14 +98,14 @@ sessions_find (struct sessions *sessions, const char *owner, const char *name, G
   /* Another owner's is as if it were not there. */
   if (session && strcmp (session->owner, owner) != 0)
     session = NULL;
-  if (!session && is_prefix (name))
+  if (!session && sessions_find_is_prefix (name))
     session = find_by_prefix (sessions, owner, name, &ambiguous);
   if (session)
     session_ref (session);
   else if (ambiguous)
     g_propagate_error (error, g_steal_pointer (&ambiguous));
   else
-    set_not_found (sessions, owner, name, error);
+    sessions_find_set_not_found (sessions, owner, name, error);
   sessions_unlock (sessions);
   return session;
 }

@@ -63,7 +63,7 @@ is_out_of_memory (struct session *session, struct sandbox *sandbox)
 
 /* With the session held, without the registry's lock: why SESSION must end, or NULL. */
 static char *
-look (struct session *session, guint64 *ret_cpu_us, guint64 *ret_memory_bytes)
+sessions_thread_look (struct session *session, guint64 *ret_cpu_us, guint64 *ret_memory_bytes)
 {
   struct sandbox *sandbox = session->sandbox;
   const struct config *config = session->sessions->host->config;
@@ -94,7 +94,7 @@ look_after (struct session *session)
   session_ref (session);
   session->looked_after = TRUE;
   sessions_unlock (sessions);
-  g_autofree char *reason = look (session, &cpu_us, &memory_bytes);
+  g_autofree char *reason = sessions_thread_look (session, &cpu_us, &memory_bytes);
   sessions_lock (sessions);
   session->looked_after = FALSE;
   if (session->state != SESSION_ENDED && !reason) {
@@ -185,7 +185,7 @@ do_due (struct sessions *sessions)
 /* Something happened to the sandbox of the session NUMBER. */
 REQUIRES (sessions)
 static void
-take_event (struct sessions *sessions, guint64 number)
+sessions_thread_take_event (struct sessions *sessions, guint64 number)
 {
   eventfd_t ignored;
   if (number == WAKE_NUMBER) {
@@ -222,7 +222,7 @@ sessions_thread (gpointer data)
     int count = epoll_wait (sessions->epoll_fd, events, EVENTS, timeout_ms (deadline_us));
     sessions_lock (sessions);
     for (int i = 0; i < count; i++)
-      take_event (sessions, events[i].data.u64);
+      sessions_thread_take_event (sessions, events[i].data.u64);
   }
   sessions_unlock (sessions);
   return NULL;

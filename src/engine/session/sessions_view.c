@@ -112,7 +112,7 @@ checkpoints_of (const struct session *session)
 
 REQUIRES (sessions)
 static json_t *
-describe (const struct session *session)
+sessions_view_describe (const struct session *session)
 {
   gint64 now_us = g_get_monotonic_time ();
   gboolean idle = session->state == SESSION_IDLE;
@@ -138,7 +138,7 @@ json_t *
 sessions_show (struct session *session)
 {
   sessions_lock (session->sessions);
-  json_t *shown = describe (session);
+  json_t *shown = sessions_view_describe (session);
   sessions_unlock (session->sessions);
   return shown;
 }
@@ -181,7 +181,7 @@ sessions_list (struct sessions *sessions, const char *owner)
     for (GList *link = queues[i]->head; link; link = link->next)
       if (g_strcmp0 (((struct session *)link->data)->owner, owner ? owner : "") == 0 &&
           !((struct session *)link->data)->provisional)
-        json_array_append_new (list, describe (link->data));
+        json_array_append_new (list, sessions_view_describe (link->data));
   sessions_unlock (sessions);
   return json_pack ("{s:o}", "sessions", list);
 }

@@ -45,7 +45,7 @@ stand_in_interrupt (G_GNUC_UNUSED struct event_source *base)
 }
 
 static gboolean
-is_cancelled (const struct stand_in *stand_in)
+approval_prompt_is_cancelled (const struct stand_in *stand_in)
 {
   struct pollfd ready = {.fd = stand_in->fd, .events = POLLIN};
   return poll (&ready, 1, 0) > 0;
@@ -63,7 +63,7 @@ enum word { WORD_NONE, WORD_YES, WORD_NO, WORD_ALWAYS, WORD_VIEW, WORD_CANCEL };
 
 /* One line of the terminal, as far as it has room; FALSE at its end or on a signal. */
 static gboolean
-read_line (const struct stand_in *stand_in, char line[ANSWER_BYTES])
+approval_prompt_read_line (const struct stand_in *stand_in, char line[ANSWER_BYTES])
 {
   gsize length = 0;
   for (;;) {
@@ -107,7 +107,7 @@ word_of (const char *line, gboolean always, gboolean more)
 
 /* What was typed before the question was there is no answer to it. */
 static enum word
-ask_once (const struct stand_in *stand_in, gboolean always, gboolean more)
+approval_prompt_ask_once (const struct stand_in *stand_in, gboolean always, gboolean more)
 {
   char line[ANSWER_BYTES];
   fflush (stderr);
@@ -115,9 +115,9 @@ ask_once (const struct stand_in *stand_in, gboolean always, gboolean more)
   fprintf (stderr, "Run it? [y]es / [n]o%s%s ", always ? " / [a]lways for this conversation" : "",
            more ? " / [v]iew all of it" : "");
   fflush (stderr);
-  if (!read_line (stand_in, line)) {
+  if (!approval_prompt_read_line (stand_in, line)) {
     fprintf (stderr, "\n");
-    return is_cancelled (stand_in) ? WORD_CANCEL : WORD_NO;
+    return approval_prompt_is_cancelled (stand_in) ? WORD_CANCEL : WORD_NO;
   }
   return word_of (g_strstrip (line), always, more);
 }
@@ -131,7 +131,7 @@ ask_person (const struct stand_in *stand_in, const json_t *approval)
   gboolean more = approval_view_one (approval, ROWS_AT_ONCE, stderr);
   fprintf (stderr, "\n");
   for (;;) {
-    enum word word = ask_once (stand_in, always, more);
+    enum word word = approval_prompt_ask_once (stand_in, always, more);
     if (word == WORD_VIEW)
       more = approval_view_one (approval, 0, stderr);
     else if (word != WORD_NONE)
@@ -173,7 +173,7 @@ wait_for_decision (const struct approval_way *way, const struct stand_in *stand_
     g_autoptr (json_t) approval = way->call (way->data, "approval.show", params, error);
     if (!approval)
       return APPROVAL_END_UNDECIDED;
-    if (is_cancelled (stand_in))
+    if (approval_prompt_is_cancelled (stand_in))
       return APPROVAL_END_CANCELLED;
     if (g_strcmp0 (json_string_value (json_object_get (approval, "state")), "pending") != 0)
       return APPROVAL_END_DECIDED;

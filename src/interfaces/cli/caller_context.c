@@ -21,7 +21,7 @@ caller_context_clear (struct caller_context *context)
 
 /* PATH with no links in the directories above it, by which nobody can lead elsewhere afterwards. */
 static char *
-settle (const char *path)
+caller_context_settle (const char *path)
 {
   g_autofree char *directory = g_path_get_dirname (path);
   g_autofree char *name = g_path_get_basename (path);
@@ -50,12 +50,12 @@ caller_context_find_python (void)
     const char *prefix = g_getenv (variables[i]);
     g_autofree char *python = prefix && prefix[0] ? g_build_filename (prefix, "bin", "python", NULL) : NULL;
     if (python)
-      return settle (python);
+      return caller_context_settle (python);
   }
   g_autofree char *found = g_find_program_in_path ("python");
   if (!found)
     found = g_find_program_in_path ("python3");
-  g_autofree char *settled = found ? settle (found) : NULL;
+  g_autofree char *settled = found ? caller_context_settle (found) : NULL;
   return settled && is_chosen (settled) ? g_steal_pointer (&settled) : NULL;
 }
 

@@ -122,7 +122,7 @@ cli_observe (const struct cli_observer *told, const struct cli_command *table, i
 
 /* GLib's own --help converts to the locale's character set, and would print question marks in a C locale. */
 static void
-print_options (GOptionContext *context)
+cli_print_options (GOptionContext *context)
 {
   g_autofree char *help = g_option_context_get_help (context, TRUE, NULL);
   g_auto (GStrv) parts = g_strsplit (help, "\xe2\x80\xa6", -1);
@@ -167,7 +167,7 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
     return FALSE;
   }
   if (help) {
-    print_options (context);
+    cli_print_options (context);
     g_clear_pointer (&context, g_option_context_free);
     g_clear_pointer (&summary, g_free);
     exit (0);

@@ -13,7 +13,7 @@ view_whole (const json_t *answer)
 }
 
 static int
-tell (const json_t *answer, const GError *problem, gboolean json, const char *sentence)
+cli_approval_tell (const json_t *answer, const GError *problem, gboolean json, const char *sentence)
 {
   if (answer && !json)
     printf ("%s\n", sentence);
@@ -21,7 +21,7 @@ tell (const json_t *answer, const GError *problem, gboolean json, const char *se
 }
 
 static int
-approval_approve (int argc, char **argv)
+cli_approval_approve (int argc, char **argv)
 {
   gboolean json = FALSE, always = FALSE;
   const GOptionEntry entries[] = {
@@ -37,14 +37,14 @@ approval_approve (int argc, char **argv)
   g_autoptr (json_t) answer = client_call (NULL, "approval.approve", params, &problem);
   const char *kind = json_string_value (json_object_get (answer, "kind"));
   gboolean is_review = g_strcmp0 (kind, "changes") == 0;
-  return tell (answer, problem, json,
-               always      ? "approved, and all else that its conversation asks for in the same place"
-               : is_review ? "approved: the changes were made"
-                           : "approved: it runs when it is asked for again");
+  return cli_approval_tell (answer, problem, json,
+                            always ? "approved, and all else that its conversation asks for in the same place"
+                            : is_review ? "approved: the changes were made"
+                                        : "approved: it runs when it is asked for again");
 }
 
 static int
-approval_deny (int argc, char **argv)
+cli_approval_deny (int argc, char **argv)
 {
   gboolean json = FALSE;
   g_autofree char *reason = NULL;
@@ -58,7 +58,7 @@ approval_deny (int argc, char **argv)
     return cli_fail_usage (problem);
   json_t *params = json_pack ("{s:s, s:s*}", "approval", argv[1], "reason", reason);
   g_autoptr (json_t) answer = client_call (NULL, "approval.deny", params, &problem);
-  return tell (answer, problem, json, "denied");
+  return cli_approval_tell (answer, problem, json, "denied");
 }
 
 static const struct cli_command approval_commands[] = {
@@ -66,8 +66,8 @@ static const struct cli_command approval_commands[] = {
      ASKS ("approval.list", {NULL}, 0, approval_view_list, .empty = "approvals")},
     {"show", "ID", "show the code that waits, and all else that a yes would be for",
      ASKS ("approval.show", {"approval"}, 1, view_whole)},
-    {"approve", "ID", "say yes: it may run once", approval_approve},
-    {"deny", "ID", "say no, with a reason", approval_deny},
+    {"approve", "ID", "say yes: it may run once", cli_approval_approve},
+    {"deny", "ID", "say no, with a reason", cli_approval_deny},
     {0},
 };
 

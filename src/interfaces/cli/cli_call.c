@@ -31,7 +31,7 @@ struct call_options {
 /* ---- arguments ---- */
 
 static gboolean
-read_all (int fd, GString *text, GError **error)
+cli_call_read_all (int fd, GString *text, GError **error)
 {
   char part[64 * 1024];
   ssize_t got;
@@ -55,7 +55,7 @@ static gboolean
 read_given (const char *given, GString *text, GError **error)
 {
   if (strcmp (given, "-") == 0)
-    return read_all (STDIN_FILENO, text, error);
+    return cli_call_read_all (STDIN_FILENO, text, error);
   if (given[0] != '@') {
     g_string_append (text, given);
     return TRUE;
@@ -63,7 +63,7 @@ read_given (const char *given, GString *text, GError **error)
   autoclose int fd = open (given + 1, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return error_from_errno (error, errno, "cannot open %s", given + 1);
-  return read_all (fd, text, error);
+  return cli_call_read_all (fd, text, error);
 }
 
 static json_t *
@@ -80,7 +80,8 @@ parse_arguments (const char *given, GError **error)
 /* ---- the question ---- */
 
 static json_t *
-make_question (const struct call_options *options, const struct caller_context *context, GError **error)
+cli_call_make_question (const struct call_options *options, const struct caller_context *context,
+                        GError **error)
 {
   const struct tool_caller caller = {
       .conversation = options->conversation,
@@ -110,7 +111,7 @@ end_now (G_GNUC_UNUSED struct event_source *source)
 }
 
 static gboolean
-interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
+cli_call_interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
 {
   return FALSE;
 }
@@ -119,7 +120,7 @@ interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
 static gboolean
 is_decided (const struct call_options *options, struct call_backend *backend, const char *id)
 {
-  static struct event_source ending = {.cancel = end_now, .interrupt = interrupt_nothing};
+  static struct event_source ending = {.cancel = end_now, .interrupt = cli_call_interrupt_nothing};
   struct approval_way way = {
       .call = call_backend_operation,
       .data = backend,
@@ -159,7 +160,7 @@ call_somewhere (const struct call_options *options, json_t *question, int direct
 }
 
 static json_t *
-call (struct call_options *options, GError **error)
+cli_call_call (struct call_options *options, GError **error)
 {
   struct caller_context context = CALLER_CONTEXT_NONE;
   g_autoptr (json_t) question = NULL;
@@ -167,7 +168,7 @@ call (struct call_options *options, GError **error)
   if (options->wait_approval && !duration_parse (options->wait_approval, 1000, &options->wait_ms, error))
     g_prefix_error (error, "--wait-approval: ");
   else if ((remote_is_set () || caller_context_take (&context, options->toolset, options->tool, error)) &&
-           (question = make_question (options, &context, error)))
+           (question = cli_call_make_question (options, &context, error)))
     answer = call_somewhere (options, question, context.fd, error);
   caller_context_clear (&context);
   return answer;
@@ -198,7 +199,7 @@ static int
 call_and_print (struct call_options *options)
 {
   g_autoptr (GError) problem = NULL;
-  g_autoptr (json_t) answer = call (options, &problem);
+  g_autoptr (json_t) answer = cli_call_call (options, &problem);
   return answer ? print_answer (answer) : print_problem (problem);
 }
 

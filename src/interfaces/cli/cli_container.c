@@ -17,7 +17,7 @@ struct engine_access {
 };
 
 static gboolean
-find_engine (struct engine_access *found, GError **error)
+cli_container_find_engine (struct engine_access *found, GError **error)
 {
   found->config = config_load (NULL, error);
   if (found->config)
@@ -26,23 +26,23 @@ find_engine (struct engine_access *found, GError **error)
 }
 
 static void
-let_go (struct engine_access *found)
+cli_container_let_go (struct engine_access *found)
 {
   g_clear_pointer (&found->client, container_client_free);
   g_clear_pointer (&found->config, config_free);
 }
 
 static int
-end (struct engine_access *found, const GError *problem)
+cli_container_end (struct engine_access *found, const GError *problem)
 {
-  let_go (found);
+  cli_container_let_go (found);
   return problem ? cli_fail (problem) : 0;
 }
 
 /* ---- an image, for people and programs ---- */
 
 static json_t *
-describe (const struct engine_access *found, const struct container_image *image)
+cli_container_describe (const struct engine_access *found, const struct container_image *image)
 {
   g_autofree char *built = image->built_us ? text_time (image->built_us) : NULL;
   g_autofree char *warning = container_image_warning (image, found->config->container_image_age_ms);
@@ -60,7 +60,7 @@ describe (const struct engine_access *found, const struct container_image *image
 }
 
 static void
-print_row (const struct engine_access *found, const struct container_image *image)
+cli_container_print_row (const struct engine_access *found, const struct container_image *image)
 {
   g_autofree char *built = image->built_us ? text_time (image->built_us) : g_strdup ("-");
   g_autofree char *size = size_format (image->bytes);
@@ -119,20 +119,20 @@ container_build (int argc, char **argv)
     return cli_fail_usage (problem);
   }
   struct engine_access found = {0};
-  if (!find_engine (&found, &problem))
-    return end (&found, problem);
+  if (!cli_container_find_engine (&found, &problem))
+    return cli_container_end (&found, problem);
   const struct container_recipe recipe = {
       .name = name ? name : found.config->container_image, .base = base, .fresh = fresh, .cached = cached};
   struct container_image *image = container_image_build (found.client, &recipe, stderr, &problem);
   if (image && json) {
-    g_autoptr (json_t) description = describe (&found, image);
+    g_autoptr (json_t) description = cli_container_describe (&found, image);
     cli_print_json (description);
   } else if (image) {
     g_autofree char *size = size_format (image->bytes);
     fprintf (stderr, "the image %s is ready (%s, %s)\n", image->name, size, image->digest);
   }
   container_image_free (image);
-  return end (&found, problem);
+  return cli_container_end (&found, problem);
 }
 
 /* ---- list, show, remove ---- */
@@ -150,21 +150,22 @@ container_list (int argc, char **argv)
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
   struct engine_access found = {0};
-  GPtrArray *images = find_engine (&found, &problem) ? container_image_list (found.client, &problem) : NULL;
+  GPtrArray *images =
+      cli_container_find_engine (&found, &problem) ? container_image_list (found.client, &problem) : NULL;
   g_autoptr (json_t) all = json_array ();
   for (guint i = 0; images && i < images->len; i++) {
     const struct container_image *image = g_ptr_array_index (images, i);
     if (json)
-      json_array_append_new (all, describe (&found, image));
+      json_array_append_new (all, cli_container_describe (&found, image));
     else if (names_only)
       printf ("%s\n", image->name);
     else
-      print_row (&found, image);
+      cli_container_print_row (&found, image);
   }
   if (images && json)
     cli_print_json (all);
   g_clear_pointer (&images, g_ptr_array_unref);
-  return end (&found, problem);
+  return cli_container_end (&found, problem);
 }
 
 static int
@@ -180,16 +181,16 @@ container_show (int argc, char **argv)
     return cli_fail_usage (problem);
   struct engine_access found = {0};
   struct container_image *image = NULL;
-  if (find_engine (&found, &problem))
+  if (cli_container_find_engine (&found, &problem))
     image = container_image_find (found.client, argc > 1 ? argv[1] : found.config->container_image, &problem);
   if (image && json) {
-    g_autoptr (json_t) description = describe (&found, image);
+    g_autoptr (json_t) description = cli_container_describe (&found, image);
     cli_print_json (description);
   } else if (image) {
     print_all (&found, image);
   }
   container_image_free (image);
-  return end (&found, problem);
+  return cli_container_end (&found, problem);
 }
 
 static int
@@ -200,9 +201,9 @@ container_remove (int argc, char **argv)
   if (!cli_parse (entries, 0, 1, &argc, &argv, &problem))
     return cli_fail_usage (problem);
   struct engine_access found = {0};
-  if (find_engine (&found, &problem))
+  if (cli_container_find_engine (&found, &problem))
     container_image_remove (found.client, argc > 1 ? argv[1] : found.config->container_image, &problem);
-  return end (&found, problem);
+  return cli_container_end (&found, problem);
 }
 
 static const struct cli_command commands[] = {

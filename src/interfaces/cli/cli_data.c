@@ -23,7 +23,7 @@ struct options {
 };
 
 static void
-options_clear (struct options *options)
+cli_data_options_clear (struct options *options)
 {
   g_free (options->name);
   g_free (options->table);
@@ -42,7 +42,7 @@ enum option_group {
 
 /* GROUPS of them; the array is the caller's (g_free). */
 static GOptionEntry *
-make_entries (struct options *options, guint groups)
+cli_data_make_entries (struct options *options, guint groups)
 {
   const struct {
     guint groups;
@@ -87,21 +87,21 @@ struct command {
 };
 
 static int
-carry_out (const struct command *command, int argc, char **argv)
+cli_data_carry_out (const struct command *command, int argc, char **argv)
 {
   struct options options = {.rows = 5};
-  g_autofree GOptionEntry *entries = make_entries (&options, command->groups);
+  g_autofree GOptionEntry *entries = cli_data_make_entries (&options, command->groups);
   g_autoptr (GError) problem = NULL;
   int code = cli_parse (entries, command->least, command->most, &argc, &argv, &problem)
                  ? command->run (&options, (const char *const *)argv + 1)
                  : cli_fail_usage (problem);
-  options_clear (&options);
+  cli_data_options_clear (&options);
   return code;
 }
 
 /* Takes ARGUMENTS over. */
 static int
-call_tool (const struct options *options, const char *tool, json_t *arguments, json_t **ret_reply)
+cli_data_call_tool (const struct options *options, const char *tool, json_t *arguments, json_t **ret_reply)
 {
   struct tool_command command = {
       .toolset = TOOLSET, .tool = tool, .arguments = arguments, .no_daemon = options->no_daemon};
@@ -118,12 +118,12 @@ forget_file (struct call_backend *backend, const char *id)
 /* ---- list, show, head ---- */
 
 static int
-run_list (const struct options *options, G_GNUC_UNUSED const char *const *arguments)
+cli_data_run_list (const struct options *options, G_GNUC_UNUSED const char *const *arguments)
 {
   g_autoptr (json_t) reply = NULL;
-  int code =
-      call_tool (options, "list_datasets",
-                 json_pack ("{s:b, s:i}", "all_versions", options->versions, "limit", LISTED_MAX), &reply);
+  int code = cli_data_call_tool (
+      options, "list_datasets",
+      json_pack ("{s:b, s:i}", "all_versions", options->versions, "limit", LISTED_MAX), &reply);
   if (reply && options->json)
     cli_print_json (reply);
   else if (reply)
@@ -132,11 +132,11 @@ run_list (const struct options *options, G_GNUC_UNUSED const char *const *argume
 }
 
 static int
-run_show (const struct options *options, const char *const *arguments)
+cli_data_run_show (const struct options *options, const char *const *arguments)
 {
   g_autoptr (json_t) reply = NULL;
-  int code = call_tool (options, "show_dataset", json_pack ("{s:s, s:i}", "dataset", arguments[0], "head", 0),
-                        &reply);
+  int code = cli_data_call_tool (options, "show_dataset",
+                                 json_pack ("{s:s, s:i}", "dataset", arguments[0], "head", 0), &reply);
   if (reply && options->json)
     cli_print_json (json_object_get (reply, "facts"));
   else if (reply)
@@ -148,8 +148,9 @@ static int
 run_head (const struct options *options, const char *const *arguments)
 {
   g_autoptr (json_t) reply = NULL;
-  int code = call_tool (options, "show_dataset",
-                        json_pack ("{s:s, s:i}", "dataset", arguments[0], "head", options->rows), &reply);
+  int code =
+      cli_data_call_tool (options, "show_dataset",
+                          json_pack ("{s:s, s:i}", "dataset", arguments[0], "head", options->rows), &reply);
   g_autoptr (json_t) answer = reply ? json_pack ("{s:O}", "rows", json_object_get (reply, "head")) : NULL;
   if (answer && options->json)
     cli_print_json (answer);
@@ -161,7 +162,7 @@ run_head (const struct options *options, const char *const *arguments)
 /* ---- export ---- */
 
 static int
-write_out (const struct options *options, const json_t *reply)
+cli_data_write_out (const struct options *options, const json_t *reply)
 {
   g_autoptr (GError) problem = NULL;
   g_autofree char *path = NULL;
@@ -181,13 +182,13 @@ write_out (const struct options *options, const json_t *reply)
 }
 
 static int
-run_export (const struct options *options, const char *const *arguments)
+cli_data_run_export (const struct options *options, const char *const *arguments)
 {
   g_autoptr (json_t) reply = NULL;
-  int code =
-      call_tool (options, "export_dataset",
-                 json_pack ("{s:s, s:s*}", "dataset", arguments[0], "format", options->format), &reply);
-  return reply ? write_out (options, reply) : code;
+  int code = cli_data_call_tool (
+      options, "export_dataset",
+      json_pack ("{s:s, s:s*}", "dataset", arguments[0], "format", options->format), &reply);
+  return reply ? cli_data_write_out (options, reply) : code;
 }
 
 /* ---- import ---- */
@@ -271,7 +272,7 @@ run_import (const struct options *options, const char *const *arguments)
 
 /* With WORDS, and under the name that OPTIONS has. */
 static int
-collect (const struct options *options, const struct materials_words *words, gboolean raw)
+cli_data_collect (const struct options *options, const struct materials_words *words, gboolean raw)
 {
   g_autoptr (GError) problem = NULL;
   g_autoptr (json_t) reply = NULL;
@@ -281,7 +282,7 @@ collect (const struct options *options, const struct materials_words *words, gbo
   json_object_set_new (arguments, "name", json_text_or_null (options->name));
   json_object_set_new (arguments, "raw", json_boolean (raw));
   json_object_set_new (arguments, "keep_versions", json_boolean (options->keep_versions));
-  int code = call_tool (options, "collect_dataset", arguments, &reply);
+  int code = cli_data_call_tool (options, "collect_dataset", arguments, &reply);
   if (!reply)
     return code;
   if (!options->json) {
@@ -318,21 +319,22 @@ data_collect (int argc, char **argv)
     g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_INVALID, "the data set needs a name: --name NAME");
     code = cli_fail_usage (problem);
   } else
-    code = collect (&options, &words, raw);
+    code = cli_data_collect (&options, &words, raw);
   materials_words_clear (&words);
-  options_clear (&options);
+  cli_data_options_clear (&options);
   return code;
 }
 
 /* ---- remove ---- */
 
 static int
-run_remove (const struct options *options, const char *const *arguments)
+cli_data_run_remove (const struct options *options, const char *const *arguments)
 {
   int code = 0;
   for (; *arguments; arguments++) {
     g_autoptr (json_t) reply = NULL;
-    int one = call_tool (options, "remove_dataset", json_pack ("{s:s}", "dataset", *arguments), &reply);
+    int one =
+        cli_data_call_tool (options, "remove_dataset", json_pack ("{s:s}", "dataset", *arguments), &reply);
     if (one != 0)
       code = one;
   }
@@ -344,43 +346,43 @@ run_remove (const struct options *options, const char *const *arguments)
 static int
 data_list (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_LIST | OPTIONS_JSON, 0, 0, run_list};
-  return carry_out (&command, argc, argv);
+  static const struct command command = {OPTIONS_LIST | OPTIONS_JSON, 0, 0, cli_data_run_list};
+  return cli_data_carry_out (&command, argc, argv);
 }
 
 static int
 data_show (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_JSON, 1, 1, run_show};
-  return carry_out (&command, argc, argv);
+  static const struct command command = {OPTIONS_JSON, 1, 1, cli_data_run_show};
+  return cli_data_carry_out (&command, argc, argv);
 }
 
 static int
 data_head (int argc, char **argv)
 {
   static const struct command command = {OPTIONS_HEAD | OPTIONS_JSON, 1, 1, run_head};
-  return carry_out (&command, argc, argv);
+  return cli_data_carry_out (&command, argc, argv);
 }
 
 static int
 data_export (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_EXPORT, 1, 1, run_export};
-  return carry_out (&command, argc, argv);
+  static const struct command command = {OPTIONS_EXPORT, 1, 1, cli_data_run_export};
+  return cli_data_carry_out (&command, argc, argv);
 }
 
 static int
 data_import (int argc, char **argv)
 {
   static const struct command command = {OPTIONS_PUT | OPTIONS_IMPORT | OPTIONS_JSON, 1, 1, run_import};
-  return carry_out (&command, argc, argv);
+  return cli_data_carry_out (&command, argc, argv);
 }
 
 static int
 data_remove (int argc, char **argv)
 {
-  static const struct command command = {0, 1, ARGUMENTS_MAX, run_remove};
-  return carry_out (&command, argc, argv);
+  static const struct command command = {0, 1, ARGUMENTS_MAX, cli_data_run_remove};
+  return cli_data_carry_out (&command, argc, argv);
 }
 
 static const struct cli_command commands[] = {

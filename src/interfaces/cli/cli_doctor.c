@@ -54,7 +54,7 @@ struct checkup {
 /* ---- looking ---- */
 
 static void
-add_problem (struct checkup *checkup, const GError *problem)
+cli_doctor_add_problem (struct checkup *checkup, const GError *problem)
 {
   json_array_append_new (checkup->problems, json_text_or_null (problem->message));
 }
@@ -65,7 +65,7 @@ check_path (struct checkup *checkup, char *(*find) (GError **))
   g_autoptr (GError) problem = NULL;
   g_autofree char *path = find (&problem);
   if (!path)
-    add_problem (checkup, problem);
+    cli_doctor_add_problem (checkup, problem);
 }
 
 static void
@@ -95,7 +95,7 @@ look_at_daemon (struct checkup *checkup, const struct config *config)
   }
   checkup->daemon = json_null ();
   if (problem && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
-    add_problem (checkup, problem);
+    cli_doctor_add_problem (checkup, problem);
 }
 
 /* The default environment when it is there, else whatever Python the system has. */
@@ -105,7 +105,7 @@ trial_environment (struct checkup *checkup, const struct config *config)
   g_autoptr (GError) problem = NULL;
   struct environment *environment = environment_find (config->environment, &problem);
   if (!environment) {
-    add_problem (checkup, problem);
+    cli_doctor_add_problem (checkup, problem);
     return "system";
   }
   environment_free (environment);
@@ -113,13 +113,13 @@ trial_environment (struct checkup *checkup, const struct config *config)
 }
 
 static void
-try_run (struct checkup *checkup, const struct config *config)
+cli_doctor_try_run (struct checkup *checkup, const struct config *config)
 {
   g_autoptr (GError) problem = NULL;
   const char *environment = trial_environment (checkup, config);
   g_autoptr (AdderEngine) engine = adder_engine_new (NULL, &problem);
   if (!engine) {
-    add_problem (checkup, problem);
+    cli_doctor_add_problem (checkup, problem);
     return;
   }
   g_autoptr (AdderRequest) request = adder_request_new ("6 * 7", -1);
@@ -138,7 +138,7 @@ try_run (struct checkup *checkup, const struct config *config)
 }
 
 static void
-look (struct checkup *checkup)
+cli_doctor_look (struct checkup *checkup)
 {
   g_autoptr (GError) problem = NULL;
   checkup->environments = json_array ();
@@ -153,11 +153,11 @@ look (struct checkup *checkup)
   struct config *config = config_load (NULL, &problem);
   checkup->surroundings = doctor_look_around (config);
   if (!config) {
-    add_problem (checkup, problem);
+    cli_doctor_add_problem (checkup, problem);
     return;
   }
   look_at_daemon (checkup, config);
-  try_run (checkup, config);
+  cli_doctor_try_run (checkup, config);
   checkup->containers = doctor_look_at_containers (config);
   config_free (config);
 }
@@ -180,7 +180,7 @@ list_mechanisms (const struct probe *probe)
 }
 
 static void
-print_json (const struct checkup *checkup)
+cli_doctor_print_json (const struct checkup *checkup)
 {
   const struct probe *probe = &checkup->probe;
   g_autoptr (json_t) all =
@@ -213,7 +213,7 @@ print_trial (const struct checkup *checkup)
 
 /* Where NAME is kept, and what is the matter with that. */
 static void
-print_place (const char *name, const json_t *place)
+cli_doctor_print_place (const char *name, const json_t *place)
 {
   const char *where = json_string_value (json_object_get (place, "where"));
   const char *problem = json_string_value (json_object_get (place, "problem"));
@@ -226,12 +226,12 @@ print_store (const struct checkup *checkup)
 {
   if (!checkup->store)
     return;
-  print_place ("records", json_object_get (checkup->store, "records_at"));
-  print_place ("files", json_object_get (checkup->store, "files_at"));
+  cli_doctor_print_place ("records", json_object_get (checkup->store, "records_at"));
+  cli_doctor_print_place ("files", json_object_get (checkup->store, "files_at"));
 }
 
 static void
-print_text (const struct checkup *checkup)
+cli_doctor_print_text (const struct checkup *checkup)
 {
   gsize i;
   json_t *item;
@@ -291,11 +291,11 @@ cli_doctor (int argc, char **argv)
     return cli_fail_usage (problem);
   if (policy)
     return show_policy (json);
-  look (&checkup);
+  cli_doctor_look (&checkup);
   if (json)
-    print_json (&checkup);
+    cli_doctor_print_json (&checkup);
   else
-    print_text (&checkup);
+    cli_doctor_print_text (&checkup);
   gboolean well = checkup.probe.level >= 2 && checkup.trial_ok;
   json_decref (checkup.environments);
   json_decref (checkup.problems);

@@ -8,7 +8,7 @@
 /* ---- list ---- */
 
 static void
-print_list (const json_t *environments)
+cli_env_print_list (const json_t *environments)
 {
   gsize i;
   json_t *environment;
@@ -22,7 +22,7 @@ print_list (const json_t *environments)
 /* ---- show ---- */
 
 static void
-print_member (const char *name, const json_t *value)
+cli_env_print_member (const char *name, const json_t *value)
 {
   if (json_is_string (value))
     printf ("%-12s %s\n", name, json_string_value (value));
@@ -74,7 +74,7 @@ env_show (int argc, char **argv)
   }
   const char *name;
   json_t *value;
-  json_object_foreach (description, name, value) print_member (name, value);
+  json_object_foreach (description, name, value) cli_env_print_member (name, value);
   const json_t *packages = json_object_get (description, "packages");
   if (json_array_size (packages) > 0) {
     printf ("packages\n");
@@ -123,7 +123,7 @@ env_remove (int argc, char **argv)
 
 static const struct cli_command commands[] = {
     {"list", "", "list the environments",
-     ASKS ("environment.list", .list = "environments", .view = print_list)},
+     ASKS ("environment.list", .list = "environments", .view = cli_env_print_list)},
     {"show", "NAME", "show an environment with its packages", env_show, .stays = TRUE},
     {"create", "NAME", "make an environment", env_create, .stays = TRUE},
     {"remove", "NAME", "remove an environment", env_remove, .stays = TRUE},

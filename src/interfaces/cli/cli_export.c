@@ -15,7 +15,7 @@ struct options {
 };
 
 static void
-options_clear (struct options *options)
+cli_export_options_clear (struct options *options)
 {
   g_free (options->format);
   g_free (options->out);
@@ -25,7 +25,8 @@ options_clear (struct options *options)
 
 /* The file, as the store describes it. */
 static json_t *
-ask (struct call_backend *backend, const struct options *options, const char *run_id, GError **error)
+cli_export_ask (struct call_backend *backend, const struct options *options, const char *run_id,
+                GError **error)
 {
   g_autofree char *number = g_strdup_printf ("%" G_GINT64_FORMAT, options->table);
   json_t *params = json_pack ("{s:s, s:s, s:s*, s:s*, s:s*}", "run", run_id, "number", number, "format",
@@ -37,7 +38,7 @@ static gboolean export(struct call_backend *backend, const struct options *optio
                        GError **error)
 {
   g_autofree char *path = NULL;
-  g_autoptr (json_t) file = ask (backend, options, run_id, error);
+  g_autoptr (json_t) file = cli_export_ask (backend, options, run_id, error);
   const char *id = json_string_value (json_object_get (file, "file_id"));
   const struct file_get get = {
       .out = options->out ? options->out : "-", .owner = options->owner, .force = options->force};
@@ -78,6 +79,6 @@ cli_result_export (int argc, char **argv)
   struct call_backend *backend = call_backend_new (options.no_daemon, &problem);
   gboolean done = backend && export(backend, &options, argv[1], &problem);
   call_backend_free (backend);
-  options_clear (&options);
+  cli_export_options_clear (&options);
   return done ? 0 : cli_fail (problem);
 }

@@ -23,7 +23,7 @@ struct options {
 };
 
 static void
-options_clear (struct options *options)
+cli_file_options_clear (struct options *options)
 {
   char **texts[] = {&options->owner, &options->conversation, &options->session,
                     &options->run,   &options->name,         &options->out};
@@ -41,7 +41,7 @@ enum option_group {
 
 /* GROUPS of them; the array is the caller's (g_free). */
 static GOptionEntry *
-make_entries (struct options *options, guint groups)
+cli_file_make_entries (struct options *options, guint groups)
 {
   const struct {
     guint groups;
@@ -89,10 +89,10 @@ struct command {
 };
 
 static int
-carry_out (const struct command *command, int argc, char **argv)
+cli_file_carry_out (const struct command *command, int argc, char **argv)
 {
   struct options options = {.limit = LIMIT_STANDARD};
-  g_autofree GOptionEntry *entries = make_entries (&options, command->groups);
+  g_autofree GOptionEntry *entries = cli_file_make_entries (&options, command->groups);
   g_autoptr (GError) problem = NULL;
   int code = -1;
   if (!cli_parse (entries, command->least, command->most, &argc, &argv, &problem))
@@ -105,14 +105,15 @@ carry_out (const struct command *command, int argc, char **argv)
       code = cli_fail (problem);
     call_backend_free (backend);
   }
-  options_clear (&options);
+  cli_file_options_clear (&options);
   return code;
 }
 
 /* ---- list, show ---- */
 
 static json_t *
-ask_page (struct call_backend *backend, const struct options *options, const char *before, GError **error)
+cli_file_ask_page (struct call_backend *backend, const struct options *options, const char *before,
+                   GError **error)
 {
   json_t *params = json_pack ("{s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:b, s:i}", "owner", options->owner,
                               "conversation", options->conversation, "session", options->session, "run_id",
@@ -122,14 +123,14 @@ ask_page (struct call_backend *backend, const struct options *options, const cha
 }
 
 static int
-run_list (struct call_backend *backend, const struct options *options,
-          G_GNUC_UNUSED const char *const *arguments, GError **error)
+cli_file_run_list (struct call_backend *backend, const struct options *options,
+                   G_GNUC_UNUSED const char *const *arguments, GError **error)
 {
-  g_autoptr (json_t) answer = ask_page (backend, options, NULL, error);
+  g_autoptr (json_t) answer = cli_file_ask_page (backend, options, NULL, error);
   json_t *files = json_object_get (answer, "files");
   while (answer && options->all && json_is_string (json_object_get (answer, "next"))) {
     g_autoptr (json_t) page =
-        ask_page (backend, options, json_string_value (json_object_get (answer, "next")), error);
+        cli_file_ask_page (backend, options, json_string_value (json_object_get (answer, "next")), error);
     if (!page)
       return -1;
     json_array_extend (files, json_object_get (page, "files"));
@@ -148,8 +149,8 @@ run_list (struct call_backend *backend, const struct options *options,
 }
 
 static int
-run_show (struct call_backend *backend, const struct options *options, const char *const *arguments,
-          GError **error)
+cli_file_run_show (struct call_backend *backend, const struct options *options, const char *const *arguments,
+                   GError **error)
 {
   json_t *params = json_pack ("{s:s, s:s*}", "file", arguments[0], "owner", options->owner);
   g_autoptr (json_t) file = call_backend_operation (backend, "file.show", params, error);
@@ -247,8 +248,8 @@ remove_one (gpointer data, const char *id, GError **error)
 }
 
 static int
-run_remove (struct call_backend *backend, const struct options *options, const char *const *arguments,
-            G_GNUC_UNUSED GError **error)
+cli_file_run_remove (struct call_backend *backend, const struct options *options,
+                     const char *const *arguments, G_GNUC_UNUSED GError **error)
 {
   struct removing removing = {backend, options->owner};
   return for_each (arguments, remove_one, &removing);
@@ -257,17 +258,18 @@ run_remove (struct call_backend *backend, const struct options *options, const c
 /* ---- the table ---- */
 
 static int
-file_list (int argc, char **argv)
+cli_file_list (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_LIST | OPTIONS_OWNER | OPTIONS_JSON, 0, 0, run_list};
-  return carry_out (&command, argc, argv);
+  static const struct command command = {OPTIONS_LIST | OPTIONS_OWNER | OPTIONS_JSON, 0, 0,
+                                         cli_file_run_list};
+  return cli_file_carry_out (&command, argc, argv);
 }
 
 static int
-file_show (int argc, char **argv)
+cli_file_show (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_OWNER | OPTIONS_JSON, 1, 1, run_show};
-  return carry_out (&command, argc, argv);
+  static const struct command command = {OPTIONS_OWNER | OPTIONS_JSON, 1, 1, cli_file_run_show};
+  return cli_file_carry_out (&command, argc, argv);
 }
 
 static int
@@ -275,29 +277,29 @@ file_put_in (int argc, char **argv)
 {
   static const struct command command = {OPTIONS_PUT | OPTIONS_OWNER | OPTIONS_JSON, 1, ARGUMENTS_MAX,
                                          run_put};
-  return carry_out (&command, argc, argv);
+  return cli_file_carry_out (&command, argc, argv);
 }
 
 static int
 file_get_out (int argc, char **argv)
 {
   static const struct command command = {OPTIONS_GET | OPTIONS_OWNER, 1, ARGUMENTS_MAX, run_get};
-  return carry_out (&command, argc, argv);
+  return cli_file_carry_out (&command, argc, argv);
 }
 
 static int
-file_remove (int argc, char **argv)
+cli_file_remove (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_OWNER, 1, ARGUMENTS_MAX, run_remove};
-  return carry_out (&command, argc, argv);
+  static const struct command command = {OPTIONS_OWNER, 1, ARGUMENTS_MAX, cli_file_run_remove};
+  return cli_file_carry_out (&command, argc, argv);
 }
 
 static const struct cli_command commands[] = {
-    {"list", "[--run ID] [--name NAME] ...", "list files that are kept, the newest first", file_list},
+    {"list", "[--run ID] [--name NAME] ...", "list files that are kept, the newest first", cli_file_list},
     {"put", "PATH... [--name NAME]", "put in files, and those in folders; prints their ids", file_put_in},
     {"get", "FILE... [--out PATH]", "write files out, each whole or not at all", file_get_out},
-    {"show", "FILE [--json]", "show what is known of a file, with a URL for it", file_show},
-    {"rm", "FILE...", "remove files", file_remove},
+    {"show", "FILE [--json]", "show what is known of a file, with a URL for it", cli_file_show},
+    {"rm", "FILE...", "remove files", cli_file_remove},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -12,7 +12,7 @@
 #include "interfaces/socket/event_source.h"
 
 static gboolean
-parse_options (int argc, char **argv, struct run_options *options, GError **error)
+cli_guard_parse_options (int argc, char **argv, struct run_options *options, GError **error)
 {
   g_autofree GOptionEntry *entries = run_options_entries (RUN_OPTIONS_GUARD, options);
   const char *fault = NULL;
@@ -33,7 +33,7 @@ parse_options (int argc, char **argv, struct run_options *options, GError **erro
 
 /* The result, the caller's. */
 static json_t *
-check (const struct run_options *options, GError **error)
+cli_guard_check (const struct run_options *options, GError **error)
 {
   struct submission request;
   struct run_event event = {.kind = ADDER_EVENT_STARTED};
@@ -55,7 +55,7 @@ check (const struct run_options *options, GError **error)
 /* ---- telling ---- */
 
 static const char *
-member (const json_t *object, const char *name)
+cli_guard_member (const json_t *object, const char *name)
 {
   return json_string_value (json_object_get (object, name));
 }
@@ -64,11 +64,12 @@ member (const json_t *object, const char *name)
 static void
 print_violation (const char *file, const json_t *violation)
 {
-  const char *hint = member (violation, "hint");
+  const char *hint = cli_guard_member (violation, "hint");
   printf ("%s:%" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT ": %s%s%s: %s", file,
           json_integer_value (json_object_get (violation, "line")),
           json_integer_value (json_object_get (violation, "column")) + 1, cli_colour (stdout, CLI_RED),
-          member (violation, "rule"), cli_colour (stdout, CLI_PLAIN), member (violation, "text"));
+          cli_guard_member (violation, "rule"), cli_colour (stdout, CLI_PLAIN),
+          cli_guard_member (violation, "text"));
   if (hint)
     printf (" %s(%s)%s", cli_colour (stdout, CLI_DIM), hint, cli_colour (stdout, CLI_PLAIN));
   printf ("\n");
@@ -88,7 +89,7 @@ print_violations (const struct run_options *options, const json_t *result)
 }
 
 static void
-print_json (const struct run_options *options, const json_t *result)
+cli_guard_print_json (const struct run_options *options, const json_t *result)
 {
   g_autoptr (json_t) object = json_pack (
       "{s:s, s:O, s:O, s:O, s:O}", "profile", options->profile, "outcome",
@@ -102,11 +103,11 @@ static void
 print_error (const json_t *result)
 {
   const json_t *error = json_object_get (result, "error");
-  const char *traceback = member (error, "traceback");
+  const char *traceback = cli_guard_member (error, "traceback");
   if (traceback)
     fputs (traceback, stderr);
   else
-    fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_RED), member (error, "message"),
+    fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_RED), cli_guard_member (error, "message"),
              cli_colour (stderr, CLI_PLAIN));
 }
 
@@ -117,15 +118,15 @@ cli_guard (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   g_autoptr (json_t) result = NULL;
   int code;
-  if (!parse_options (argc, argv, &options, &problem))
+  if (!cli_guard_parse_options (argc, argv, &options, &problem))
     code = cli_fail_usage (problem);
-  else if (!(result = check (&options, &problem)))
+  else if (!(result = cli_guard_check (&options, &problem)))
     code = cli_fail (problem);
   else {
-    const char *outcome = member (result, "outcome");
+    const char *outcome = cli_guard_member (result, "outcome");
     code = (int)json_integer_value (json_object_get (result, "exit_code"));
     if (options.json)
-      print_json (&options, result);
+      cli_guard_print_json (&options, result);
     else if (json_array_size (json_object_get (result, "violations")) > 0)
       print_violations (&options, result);
     else if (g_strcmp0 (outcome, adder_outcome_name (ADDER_OUTCOME_OK)) != 0)

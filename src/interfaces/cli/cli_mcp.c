@@ -56,7 +56,7 @@ add_caller_context (json_t *question, const struct mcp_options *options, int *re
 
 /* NULL where a text is not UTF-8. */
 static json_t *
-make_question (const struct mcp_options *options, int *ret_fd, GError **error)
+cli_mcp_make_question (const struct mcp_options *options, int *ret_fd, GError **error)
 {
   json_t *question = json_pack ("{s:s*, s:s*, s:s*, s:b}", "toolset", options->toolset, "role", options->role,
                                 "conversation", options->conversation, "read_only", options->read_only);
@@ -71,7 +71,7 @@ make_question (const struct mcp_options *options, int *ret_fd, GError **error)
 
 /* Copies FROM to TO until one of them ends. Returns 0, or the errno of writing. */
 static int
-copy (int from, int to)
+cli_mcp_copy (int from, int to)
 {
   g_autofree char *part = g_malloc (PART_BYTES);
   for (;;) {
@@ -91,7 +91,7 @@ copy_answers (gpointer data)
 {
   int socket = *(int *)data;
   /* A client that reads no more is gone: so is what it asked for. */
-  if (copy (socket, STDOUT_FILENO) != 0)
+  if (cli_mcp_copy (socket, STDOUT_FILENO) != 0)
     shutdown (socket, SHUT_RDWR);
   return NULL;
 }
@@ -119,7 +119,7 @@ copy_questions (int socket)
 }
 
 static gboolean
-relay (int socket, GError **error)
+cli_mcp_relay (int socket, GError **error)
 {
   GThread *answers = g_thread_new ("answers", copy_answers, &socket);
   gboolean done = copy_questions (socket);
@@ -145,7 +145,7 @@ speak_to (const char *socket, const json_t *question, int directory_fd, GError *
   struct client client;
   if (!client_open (socket, &client, error))
     return FALSE;
-  gboolean ok = ask_to_speak (&client, question, directory_fd, error) && relay (client.fd, error);
+  gboolean ok = ask_to_speak (&client, question, directory_fd, error) && cli_mcp_relay (client.fd, error);
   client_close (&client);
   return ok;
 }
@@ -183,7 +183,7 @@ static gboolean
 speak (const struct mcp_options *options, GError **error)
 {
   autoclose int directory_fd = -1;
-  g_autoptr (json_t) question = make_question (options, &directory_fd, error);
+  g_autoptr (json_t) question = cli_mcp_make_question (options, &directory_fd, error);
   if (!question)
     return FALSE;
   if (isatty (STDIN_FILENO))

@@ -41,14 +41,14 @@ setting (void)
 /* ---- what is asked for ---- */
 
 static gboolean
-invalid (GError **error, const char *message)
+cli_mcp_install_invalid (GError **error, const char *message)
 {
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, message);
   return FALSE;
 }
 
 static gboolean
-is_name (const char *name)
+cli_mcp_install_is_name (const char *name)
 {
   gsize length = strlen (name);
   return length > 0 && length <= 64 && strspn (name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-") == length;
@@ -57,12 +57,13 @@ is_name (const char *name)
 static gboolean
 check_options (const struct install_options *options, GError **error)
 {
-  if (options->name && !is_name (options->name))
-    return invalid (error, "--name is of letters, digits, _ and -, at most 64");
+  if (options->name && !cli_mcp_install_is_name (options->name))
+    return cli_mcp_install_invalid (error, "--name is of letters, digits, _ and -, at most 64");
   if (options->scope && strcmp (options->scope, "user") != 0 && strcmp (options->scope, "project") != 0)
-    return invalid (error, "--scope is user or project");
+    return cli_mcp_install_invalid (error, "--scope is user or project");
   if (options->toolset && options->url)
-    return invalid (error, "over HTTP the token says which toolset it is: adder token create --toolset");
+    return cli_mcp_install_invalid (
+        error, "over HTTP the token says which toolset it is: adder token create --toolset");
   return !options->toolset || toolset_find (options->toolset, error);
 }
 
@@ -75,11 +76,12 @@ complete_url (const char *url, GError **error)
   const char *scheme = uri ? g_uri_get_scheme (uri) : "";
   if ((strcmp (scheme, "http") != 0 && strcmp (scheme, "https") != 0) || !g_uri_get_host (uri) ||
       g_uri_get_host (uri)[0] == '\0') {
-    invalid (error, "--url is one as http://127.0.0.1:7117/mcp");
+    cli_mcp_install_invalid (error, "--url is one as http://127.0.0.1:7117/mcp");
     return NULL;
   }
   if (g_uri_get_userinfo (uri)) {
-    invalid (error, "--url holds a name or password: the client has the token in its environment");
+    cli_mcp_install_invalid (error,
+                             "--url holds a name or password: the client has the token in its environment");
     return NULL;
   }
   const char *path = g_uri_get_path (uri);
@@ -188,7 +190,7 @@ read_old (const char *file, struct old_file *ret, GError **error)
 }
 
 static gboolean
-write_file (const char *file, const char *text, mode_t mode, GError **error)
+cli_mcp_install_write_file (const char *file, const char *text, mode_t mode, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   if (g_file_set_contents_full (file, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
@@ -226,16 +228,16 @@ replace_file (const char *file, const struct old_file *old, const char *text, ch
     return error_from_errno (error, errno, "cannot make %s", directory);
   if (old->text) {
     backup = backup_name (file, error);
-    if (!backup || !write_file (backup, old->text, old->mode, error))
+    if (!backup || !cli_mcp_install_write_file (backup, old->text, old->mode, error))
       return FALSE;
   }
   *ret_backup = g_steal_pointer (&backup);
-  return write_file (file, text, old->mode, error);
+  return cli_mcp_install_write_file (file, text, old->mode, error);
 }
 
 static void
-tell (const struct mcp_client *client, const struct mcp_installation *installation, const char *file,
-      const char *backup)
+cli_mcp_install_tell (const struct mcp_client *client, const struct mcp_installation *installation,
+                      const char *file, const char *backup)
 {
   printf ("%s: \"%s\" is in %s now\n", file, installation->name, client->key);
   if (backup)
@@ -294,7 +296,7 @@ install (const struct install_options *options, GError **error)
   g_autofree char *backup = NULL;
   if (!replace_file (file, &old, text, &backup, error))
     return FALSE;
-  tell (client, &installation, file, backup);
+  cli_mcp_install_tell (client, &installation, file, backup);
   return TRUE;
 }
 
@@ -321,7 +323,7 @@ cli_mcp_install (int argc, char **argv)
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
   else if (!options.client) {
-    invalid (&problem, "--client is missing");
+    cli_mcp_install_invalid (&problem, "--client is missing");
     code = cli_fail_usage (problem);
   } else if (!install (&options, &problem))
     code = cli_fail (problem);

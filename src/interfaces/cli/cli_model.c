@@ -14,7 +14,7 @@
 #include "models/replay.h"
 
 static void
-print_table (const json_t *models)
+cli_model_print_table (const json_t *models)
 {
   static const char *const heads[] = {"NAME", "MODEL", "API", "AT", "KEY"};
   struct text_table table;
@@ -59,7 +59,7 @@ no_such_model (const char *name, GError **error)
 
 /* DATA: the names, all of which must be there. */
 static gboolean
-drop (GKeyFile *keys, gpointer data, GError **error)
+cli_model_drop (GKeyFile *keys, gpointer data, GError **error)
 {
   for (char **name = data; *name; name++) {
     g_autofree char *standard = g_key_file_get_string (keys, MODELS_GROUP, MODELS_DEFAULT, NULL);
@@ -78,7 +78,7 @@ model_remove (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   if (!cli_parse (entries, 1, G_MAXINT, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  if (!models_file_change (drop, argv + 1, &problem))
+  if (!models_file_change (cli_model_drop, argv + 1, &problem))
     return cli_fail (problem);
   for (char **name = argv + 1; *name; name++)
     keys_forget (*name);
@@ -86,7 +86,7 @@ model_remove (int argc, char **argv)
 }
 
 static gboolean
-choose (GKeyFile *keys, gpointer data, GError **error)
+cli_model_choose (GKeyFile *keys, gpointer data, GError **error)
 {
   const char *name = data;
   if (!g_str_has_prefix (name, REPLAY_PREFIX) &&
@@ -104,7 +104,7 @@ model_default_command (int argc, char **argv)
   if (!cli_parse (entries, 0, 1, &argc, &argv, &problem))
     return cli_fail_usage (problem);
   if (argc > 1)
-    return models_file_change (choose, argv[1], &problem) ? 0 : cli_fail (problem);
+    return models_file_change (cli_model_choose, argv[1], &problem) ? 0 : cli_fail (problem);
   g_autofree char *name = model_default (&problem);
   if (!name)
     return cli_fail (problem);
@@ -115,7 +115,7 @@ model_default_command (int argc, char **argv)
 static const struct cli_command commands[] = {
     {"add", "NAME", "add a language model to those that can be asked", cli_model_add, .stays = TRUE},
     {"list", "", "list the models",
-     ASKS ("model.list", .list = "models", .view = print_table,
+     ASKS ("model.list", .list = "models", .view = cli_model_print_table,
            .none = "there are no models; adder model add NAME adds one")},
     {"show", "NAME", "show what is set for a model", ASKS ("model.show", {"model"}, 1, print_model)},
     {"check", "[NAME]", "ask a model a question and have it call a tool, and say what works", cli_model_check,

@@ -59,7 +59,7 @@ option_text (const struct model_setting *row)
 }
 
 static void
-add_entry (GArray *entries, GPtrArray *kept, struct add_options *options, gsize index)
+cli_model_add_entry (GArray *entries, GPtrArray *kept, struct add_options *options, gsize index)
 {
   const struct model_setting *row = &model_setting_table[index];
   char *name = option_name (row), *text = option_text (row);
@@ -79,7 +79,7 @@ add_entry (GArray *entries, GPtrArray *kept, struct add_options *options, gsize 
 }
 
 static gboolean
-parse (struct add_options *options, int *argc, char ***argv, GError **error)
+cli_model_add_parse (struct add_options *options, int *argc, char ***argv, GError **error)
 {
   g_autoptr (GPtrArray) kept = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GArray) entries = g_array_new (TRUE, FALSE, sizeof (GOptionEntry));
@@ -98,7 +98,7 @@ parse (struct add_options *options, int *argc, char ***argv, GError **error)
   };
   g_array_append_vals (entries, own, G_N_ELEMENTS (own));
   for (gsize i = 0; model_setting_table[i].key; i++)
-    add_entry (entries, kept, options, i);
+    cli_model_add_entry (entries, kept, options, i);
   return cli_parse ((const GOptionEntry *)(const void *)entries->data, 1, 1, argc, argv, error);
 }
 
@@ -135,7 +135,7 @@ was_given (const struct add_options *options, const char *key)
 
 /* A key of the user's takes the place of the provider's usual one. */
 static gboolean
-fill (struct model_settings *settings, const struct add_options *options, GError **error)
+cli_model_add_fill (struct model_settings *settings, const struct add_options *options, GError **error)
 {
   if (options->provider && !preset_apply (options->provider, settings, error))
     return FALSE;
@@ -156,7 +156,7 @@ fill (struct model_settings *settings, const struct add_options *options, GError
 
 /* One line; the caller's, who overwrites it. At a terminal it is asked for, and not shown. */
 static char *
-read_key (GError **error)
+cli_model_add_read_key (GError **error)
 {
   char line[KEY_BYTES_MAX + 2] = "";
   struct termios before, silent;
@@ -181,7 +181,7 @@ read_key (GError **error)
 static gboolean
 keep_key (const char *name, GError **error)
 {
-  char *key = read_key (error);
+  char *key = cli_model_add_read_key (error);
   gboolean ok = key && keys_store (name, key, error);
   if (key)
     explicit_bzero (key, strlen (key));
@@ -236,13 +236,13 @@ change (GKeyFile *keys, gpointer data, GError **error)
 
 /* A key that cannot be read is told now, not at the first question; a variable may be set later. */
 static gboolean
-check_key (struct model_settings *settings, const struct add_options *options, GError **error)
+cli_model_add_check_key (struct model_settings *settings, const struct add_options *options, GError **error)
 {
   return options->key_stdin || !settings->key_file || keys_resolve (settings, error);
 }
 
 static void
-report (const struct model_settings *settings, const struct addition *addition)
+cli_model_add_report (const struct model_settings *settings, const struct addition *addition)
 {
   if (addition->options->json) {
     g_autoptr (json_t) value = model_settings_json (settings);
@@ -256,15 +256,16 @@ report (const struct model_settings *settings, const struct addition *addition)
 }
 
 static int
-add (const char *name, const struct add_options *options)
+cli_model_add_add (const char *name, const struct add_options *options)
 {
   g_autoptr (GError) problem = NULL;
   g_autoptr (model_settings_auto) settings = model_settings_new (name);
   struct addition addition = {settings, options, FALSE};
-  if (!model_name_check (name, &problem) || !fill (settings, options, &problem) ||
-      !check_key (settings, options, &problem) || !models_file_change (change, &addition, &problem))
+  if (!model_name_check (name, &problem) || !cli_model_add_fill (settings, options, &problem) ||
+      !cli_model_add_check_key (settings, options, &problem) ||
+      !models_file_change (change, &addition, &problem))
     return cli_fail (problem);
-  report (settings, &addition);
+  cli_model_add_report (settings, &addition);
   return 0;
 }
 
@@ -279,7 +280,8 @@ cli_model_add (int argc, char **argv)
   g_autofree gboolean *flags = g_new0 (gboolean, rows);
   options.flags = flags;
   g_autoptr (GError) problem = NULL;
-  int code = parse (&options, &argc, &argv, &problem) ? add (argv[1], &options) : cli_fail_usage (problem);
+  int code = cli_model_add_parse (&options, &argc, &argv, &problem) ? cli_model_add_add (argv[1], &options)
+                                                                    : cli_fail_usage (problem);
   g_ptr_array_unref (options.values);
   g_free (options.provider);
   return code;

@@ -101,7 +101,7 @@ is_hopeless (const GError *problem)
 }
 
 static void
-ask (struct model *model, const struct question *asked, struct finding *finding)
+cli_model_check_ask (struct model *model, const struct question *asked, struct finding *finding)
 {
   g_autoptr (json_t) messages = json_pack ("[o]", message_user (asked->asks));
   g_autoptr (json_t) tools = asked->tools ? asked->tools () : NULL;
@@ -148,7 +148,7 @@ finding_json (const struct question *asked, const struct finding *finding)
 }
 
 static int
-check (struct model *model, gboolean json)
+cli_model_check_check (struct model *model, gboolean json)
 {
   const struct model_facts *facts = model_facts (model);
   g_autoptr (json_t) found = json_array ();
@@ -157,7 +157,7 @@ check (struct model *model, gboolean json)
     printf ("%s is %s\n", facts->name, facts->provider);
   for (gsize i = 0; i < G_N_ELEMENTS (questions) && !hopeless; i++) {
     struct finding finding = {0};
-    ask (model, &questions[i], &finding);
+    cli_model_check_ask (model, &questions[i], &finding);
     all = all && finding.works;
     hopeless = finding.hopeless;
     if (!json)
@@ -186,7 +186,7 @@ cli_model_check (int argc, char **argv)
   if (!cli_parse (entries, 0, 1, &argc, &argv, &problem))
     return cli_fail_usage (problem);
   struct model *model = model_open (argc > 1 ? argv[1] : NULL, &problem);
-  int code = model ? check (model, json) : cli_fail (problem);
+  int code = model ? cli_model_check_check (model, json) : cli_fail (problem);
   model_free (model);
   return code;
 }

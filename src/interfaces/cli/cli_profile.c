@@ -42,7 +42,7 @@ limit_text (const json_t *profile, const char *group, const struct limit_row *ro
 }
 
 static void
-print_limits (const json_t *profile)
+cli_profile_print_limits (const json_t *profile)
 {
   printf ("\n%-19s %-10s %-10s %s\n", "limit", "value", "most", "what is bounded");
   for (int i = 0; i < LIMIT_COUNT; i++) {
@@ -66,11 +66,11 @@ print_profile (const json_t *profile)
     /* The two of limits are one table, which ends the page. */
     if (strcmp (group->name, "limits") != 0 && strcmp (group->name, "maxima") != 0)
       print_group (group->name, group == profile_groups ? own : json_object_get (profile, group->name));
-  print_limits (profile);
+  cli_profile_print_limits (profile);
 }
 
 static int
-profile_show (int argc, char **argv)
+cli_profile_show (int argc, char **argv)
 {
   gboolean json = FALSE;
   const GOptionEntry entries[] = {
@@ -209,7 +209,7 @@ profile_document (int argc, char **argv)
 
 /* All of PROFILES, whole, as one array. */
 static gboolean
-print_whole (const json_t *profiles, GError **error)
+cli_profile_print_whole (const json_t *profiles, GError **error)
 {
   g_autoptr (json_t) all = json_array ();
   gsize i;
@@ -227,7 +227,7 @@ print_whole (const json_t *profiles, GError **error)
 }
 
 static void
-print_list (const json_t *profiles, gboolean names_only)
+cli_profile_print_list (const json_t *profiles, gboolean names_only)
 {
   gsize i;
   json_t *profile;
@@ -257,7 +257,7 @@ say_broken (const json_t *broken)
 }
 
 static int
-profile_list (int argc, char **argv)
+cli_profile_list (int argc, char **argv)
 {
   gboolean json = FALSE, names_only = FALSE;
   const GOptionEntry entries[] = {
@@ -270,16 +270,16 @@ profile_list (int argc, char **argv)
     return cli_fail_usage (problem);
   g_autoptr (json_t) answer = client_call (NULL, "profile.list", json_object (), &problem);
   const json_t *profiles = json_object_get (answer, "profiles");
-  if (!answer || (json && !print_whole (profiles, &problem)))
+  if (!answer || (json && !cli_profile_print_whole (profiles, &problem)))
     return cli_fail (problem);
   if (!json)
-    print_list (profiles, names_only);
+    cli_profile_print_list (profiles, names_only);
   return !names_only && say_broken (json_object_get (answer, "broken")) ? CLI_FAILED : 0;
 }
 
 static const struct cli_command commands[] = {
-    {"list", "", "list the profiles, and the lowest role that may use each", profile_list},
-    {"show", "[NAME]", "show all that a profile says (standard when none is named)", profile_show},
+    {"list", "", "list the profiles, and the lowest role that may use each", cli_profile_list},
+    {"show", "[NAME]", "show all that a profile says (standard when none is named)", cli_profile_show},
     {"check", "FILE", "say what is wrong with the file of a profile, line by line", profile_check,
      .stays = TRUE},
     {"document", "", "print what may stand in a profile, as docs/profile-keys.md", profile_document,

@@ -41,7 +41,7 @@ struct options {
 };
 
 static void
-options_clear (struct options *options)
+cli_record_options_clear (struct options *options)
 {
   char **texts[] = {&options->owner, &options->format, &options->out, &options->head};
   for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
@@ -74,7 +74,7 @@ add_filters (GArray *entries, struct options *options)
 
 /* GROUPS of them; the array is the caller's (g_free). */
 static GOptionEntry *
-make_entries (struct options *options, guint groups)
+cli_record_make_entries (struct options *options, guint groups)
 {
   const struct {
     enum option_group group;
@@ -112,7 +112,7 @@ make_entries (struct options *options, guint groups)
 /* ---- asking ---- */
 
 static gboolean
-set_text (json_t *object, const char *name, const char *text, GError **error)
+cli_record_set_text (json_t *object, const char *name, const char *text, GError **error)
 {
   if (!text || json_object_set_new (object, name, json_string (text)) == 0)
     return TRUE;
@@ -124,7 +124,7 @@ static gboolean
 set_filters (json_t *object, const struct options *options, GError **error)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (filter_table); i++)
-    if (!set_text (object, filter_table[i].filter, options->filters[i], error))
+    if (!cli_record_set_text (object, filter_table[i].filter, options->filters[i], error))
       return FALSE;
   return TRUE;
 }
@@ -134,7 +134,7 @@ static json_t *
 make_params (const struct options *options, gboolean filtered, GError **error)
 {
   g_autoptr (json_t) params = json_object ();
-  if (!set_text (params, "owner", options->owner, error) ||
+  if (!cli_record_set_text (params, "owner", options->owner, error) ||
       (filtered && !set_filters (params, options, error)))
     return NULL;
   return g_steal_pointer (&params);
@@ -150,10 +150,10 @@ struct command {
 
 /* The exit code. RUN gives -1 with an error. */
 static int
-carry_out (const struct command *command, int argc, char **argv)
+cli_record_carry_out (const struct command *command, int argc, char **argv)
 {
   struct options options = {.limit = RECORD_LIMIT_STANDARD};
-  g_autofree GOptionEntry *entries = make_entries (&options, command->groups);
+  g_autofree GOptionEntry *entries = cli_record_make_entries (&options, command->groups);
   g_autoptr (GError) problem = NULL;
   int code = -1;
   if (!cli_parse (entries, command->arguments, command->arguments, &argc, &argv, &problem))
@@ -166,7 +166,7 @@ carry_out (const struct command *command, int argc, char **argv)
       code = cli_fail (problem);
     call_backend_free (backend);
   }
-  options_clear (&options);
+  cli_record_options_clear (&options);
   return code;
 }
 
@@ -174,7 +174,7 @@ carry_out (const struct command *command, int argc, char **argv)
 
 /* All pages that are wanted as one; NULL with ERROR. */
 static json_t *
-gather (struct call_backend *backend, const struct options *options, GError **error)
+cli_record_gather (struct call_backend *backend, const struct options *options, GError **error)
 {
   g_autoptr (json_t) params = make_params (options, TRUE, error);
   if (!params)
@@ -219,10 +219,10 @@ count_damaged (const json_t *records)
 }
 
 static int
-run_list (struct call_backend *backend, const struct options *options, G_GNUC_UNUSED const char *argument,
-          GError **error)
+cli_record_run_list (struct call_backend *backend, const struct options *options,
+                     G_GNUC_UNUSED const char *argument, GError **error)
 {
-  g_autoptr (json_t) answer = gather (backend, options, error);
+  g_autoptr (json_t) answer = cli_record_gather (backend, options, error);
   if (!answer)
     return -1;
   const json_t *records = json_object_get (answer, "records");
@@ -254,10 +254,11 @@ record_print (struct call_backend *backend, const char *operation, json_t *param
 }
 
 static int
-run_show (struct call_backend *backend, const struct options *options, const char *argument, GError **error)
+cli_record_run_show (struct call_backend *backend, const struct options *options, const char *argument,
+                     GError **error)
 {
   g_autoptr (json_t) params = make_params (options, FALSE, error);
-  if (!params || !set_text (params, "run", argument, error))
+  if (!params || !cli_record_set_text (params, "run", argument, error))
     return -1;
   return record_print (backend, "record.show", g_steal_pointer (&params), options, record_view_one, error);
 }
@@ -271,11 +272,11 @@ run_stats (struct call_backend *backend, const struct options *options, G_GNUC_U
 }
 
 static int
-run_export (struct call_backend *backend, const struct options *options, G_GNUC_UNUSED const char *argument,
-            GError **error)
+cli_record_run_export (struct call_backend *backend, const struct options *options,
+                       G_GNUC_UNUSED const char *argument, GError **error)
 {
   g_autoptr (json_t) params = make_params (options, TRUE, error);
-  if (!params || !set_text (params, "format", options->format, error))
+  if (!params || !cli_record_set_text (params, "format", options->format, error))
     return -1;
   g_autoptr (json_t) answer = record_export (backend, params, options->out, error);
   if (!answer)
@@ -291,56 +292,58 @@ run_verify (struct call_backend *backend, const struct options *options, G_GNUC_
             GError **error)
 {
   g_autoptr (json_t) params = json_object ();
-  if (!set_text (params, "head", options->head, error))
+  if (!cli_record_set_text (params, "head", options->head, error))
     return -1;
   return record_print (backend, "record.verify", g_steal_pointer (&params), options, record_view_verify,
                        error);
 }
 
 static int
-record_list (int argc, char **argv)
+cli_record_list (int argc, char **argv)
 {
   static const struct command command = {OPTIONS_FILTER | OPTIONS_OWNER | OPTIONS_LIST | OPTIONS_JSON, 0,
-                                         run_list};
-  return carry_out (&command, argc, argv);
+                                         cli_record_run_list};
+  return cli_record_carry_out (&command, argc, argv);
 }
 
 static int
-record_show (int argc, char **argv)
+cli_record_show (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_OWNER | OPTIONS_JSON, 1, run_show};
-  return carry_out (&command, argc, argv);
+  static const struct command command = {OPTIONS_OWNER | OPTIONS_JSON, 1, cli_record_run_show};
+  return cli_record_carry_out (&command, argc, argv);
 }
 
 static int
-record_stats (int argc, char **argv)
+cli_record_stats (int argc, char **argv)
 {
   static const struct command command = {OPTIONS_FILTER | OPTIONS_OWNER | OPTIONS_JSON, 0, run_stats};
-  return carry_out (&command, argc, argv);
+  return cli_record_carry_out (&command, argc, argv);
 }
 
 static int
 record_write (int argc, char **argv)
 {
-  static const struct command command = {OPTIONS_FILTER | OPTIONS_OWNER | OPTIONS_EXPORT, 0, run_export};
-  return carry_out (&command, argc, argv);
+  static const struct command command = {OPTIONS_FILTER | OPTIONS_OWNER | OPTIONS_EXPORT, 0,
+                                         cli_record_run_export};
+  return cli_record_carry_out (&command, argc, argv);
 }
 
 static int
-record_verify (int argc, char **argv)
+cli_record_verify (int argc, char **argv)
 {
   static const struct command command = {OPTIONS_VERIFY | OPTIONS_JSON, 0, run_verify};
-  return carry_out (&command, argc, argv);
+  return cli_record_carry_out (&command, argc, argv);
 }
 
 static const struct cli_command commands[] = {
     {"list", "[--since TIME] [--outcome OUTCOME] [--code TEXT] ...", "list what was run, the newest first",
-     record_list},
-    {"show", "ID [--json]", "show one record, with its code", record_show},
-    {"stats", "[--since TIME] ...", "count records by outcome, tool, profile, owner and day", record_stats},
+     cli_record_list},
+    {"show", "ID [--json]", "show one record, with its code", cli_record_show},
+    {"stats", "[--since TIME] ...", "count records by outcome, tool, profile, owner and day",
+     cli_record_stats},
     {"export", "[--format jsonl|csv] [--out FILE] ...", "write records out, the oldest first", record_write},
     {"verify", "[--head SEQ:DIGEST]", "check the chain of digests: what was changed, what is missing",
-     record_verify},
+     cli_record_verify},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -32,7 +32,7 @@ struct replay {
 /* ---- asking ---- */
 
 static json_t *
-question_of (const struct replay *replay, const struct submission *options, GError **error)
+cli_replay_question_of (const struct replay *replay, const struct submission *options, GError **error)
 {
   guint64 from = 1;
   if (replay->from && !count_parse (replay->from, &from, error)) {
@@ -52,9 +52,9 @@ question_of (const struct replay *replay, const struct submission *options, GErr
 }
 
 static struct event_source *
-open_source (struct replay *replay, const struct submission *options, GError **error)
+cli_replay_open_source (struct replay *replay, const struct submission *options, GError **error)
 {
-  g_autoptr (json_t) question = question_of (replay, options, error);
+  g_autoptr (json_t) question = cli_replay_question_of (replay, options, error);
   return question ? event_source_replay (question, options, &replay->answer, error) : NULL;
 }
 
@@ -80,7 +80,7 @@ say_outcome (const json_t *cell, const struct run_event *event)
 }
 
 static void
-note_result (struct replay *replay, const struct run_event *event)
+cli_replay_note_result (struct replay *replay, const struct run_event *event)
 {
   if (event->exit_code != 0 && replay->exit_code == 0)
     replay->exit_code = event->exit_code;
@@ -106,12 +106,12 @@ follow_cell (struct replay *replay, struct event_source *source, const json_t *c
   }
   if (!replay->options.json)
     say_outcome (cell, &event);
-  note_result (replay, &event);
+  cli_replay_note_result (replay, &event);
   return r == 0 || error_from_errno (error, r, "cannot write to standard output");
 }
 
 static gboolean
-follow (struct replay *replay, struct event_source *source, GError **error)
+cli_replay_follow (struct replay *replay, struct event_source *source, GError **error)
 {
   const json_t *cells = json_object_get (replay->answer, "cells");
   for (gsize i = 0; i < json_array_size (cells); i++)
@@ -141,7 +141,7 @@ say_differences (const json_t *report)
 
 /* Which session there is now, and what came of the cells. */
 static void
-report (const struct replay *replay)
+cli_replay_report (const struct replay *replay)
 {
   const json_t *session = json_object_get (replay->report, "session");
   json_t *cells = json_object_get (replay->report, "cells");
@@ -171,17 +171,17 @@ run_replay (struct replay *replay)
   struct signal_handler *signals = signal_handler_start ();
   struct event_source *source = NULL;
   if (run_options_fill (&options, &replay->options, &problem))
-    source = open_source (replay, &options, &problem);
+    source = cli_replay_open_source (replay, &options, &problem);
   submission_clear (&options);
   if (!source)
     return cli_fail (problem);
   signal_handler_set_source (signals, source);
-  gboolean ok = follow (replay, source, &problem);
+  gboolean ok = cli_replay_follow (replay, source, &problem);
   signal_handler_set_source (signals, NULL);
   source->free (source);
   if (!ok)
     return cli_fail (problem);
-  report (replay);
+  cli_replay_report (replay);
   return replay->exit_code;
 }
 

@@ -28,8 +28,8 @@ peek_options_clear (struct peek_options *options)
 
 /* One part; NULL with ERROR. */
 static json_t *
-ask (struct peek_options *options, const char *result_id, const char *stream, guint64 offset, guint64 limit,
-     GError **error)
+cli_result_ask (struct peek_options *options, const char *result_id, const char *stream, guint64 offset,
+                guint64 limit, GError **error)
 {
   if (!options->backend)
     options->backend = call_backend_new (options->local, error);
@@ -43,13 +43,13 @@ ask (struct peek_options *options, const char *result_id, const char *stream, gu
 }
 
 static guint64
-number_of (const json_t *part, const char *name)
+cli_result_number_of (const json_t *part, const char *name)
 {
   return (guint64)json_integer_value (json_object_get (part, name));
 }
 
 static void
-print_part (FILE *to, const json_t *part)
+cli_result_print_part (FILE *to, const json_t *part)
 {
   const json_t *text = json_object_get (part, "text");
   gsize index;
@@ -57,13 +57,13 @@ print_part (FILE *to, const json_t *part)
   if (text)
     (void)fwrite (json_string_value (text), 1, json_string_length (text), to);
   json_array_foreach (json_object_get (part, "lines"), index, line)
-      fprintf (to, "%" G_GUINT64_FORMAT ":%s\n", number_of (line, "line"),
+      fprintf (to, "%" G_GUINT64_FORMAT ":%s\n", cli_result_number_of (line, "line"),
                json_string_value (json_object_get (line, "text")));
 }
 
 /* Beside what goes to standard output, which may be a file. */
 static void
-print_place (const json_t *part)
+cli_result_print_place (const json_t *part)
 {
   if (json_is_true (json_object_get (part, "at_end")))
     return;
@@ -71,12 +71,12 @@ print_place (const json_t *part)
   fprintf (stderr,
            "[... bytes %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
            "; go on with --offset %" G_GUINT64_FORMAT " ...]\n",
-           number_of (part, "offset"), number_of (part, "next_offset"), number_of (part, "total_bytes"),
-           number_of (part, "next_offset"));
+           cli_result_number_of (part, "offset"), cli_result_number_of (part, "next_offset"),
+           cli_result_number_of (part, "total_bytes"), cli_result_number_of (part, "next_offset"));
 }
 
 static int
-result_peek (int argc, char **argv)
+cli_result_peek (int argc, char **argv)
 {
   struct peek_options options = {0};
   const GOptionEntry entries[] = {
@@ -98,13 +98,13 @@ result_peek (int argc, char **argv)
     g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_INVALID, "--offset and --limit are not below 0");
     return cli_fail_usage (problem);
   }
-  g_autoptr (json_t) part = ask (&options, argv[1], options.stream ? options.stream : "stdout",
-                                 (guint64)options.offset, (guint64)options.limit, &problem);
+  g_autoptr (json_t) part = cli_result_ask (&options, argv[1], options.stream ? options.stream : "stdout",
+                                            (guint64)options.offset, (guint64)options.limit, &problem);
   if (part && options.json)
     cli_print_json (part);
   else if (part) {
-    print_part (stdout, part);
-    print_place (part);
+    cli_result_print_part (stdout, part);
+    cli_result_print_place (part);
   }
   peek_options_clear (&options);
   return part ? 0 : cli_fail (problem);
@@ -112,17 +112,18 @@ result_peek (int argc, char **argv)
 
 /* All of STREAM, part by part. FALSE with ERROR. */
 static gboolean
-print_whole (struct peek_options *options, const char *result_id, const char *stream, FILE *to,
-             GError **error)
+cli_result_print_whole (struct peek_options *options, const char *result_id, const char *stream, FILE *to,
+                        GError **error)
 {
   gboolean more = TRUE;
   for (guint64 offset = 0; more;) {
-    g_autoptr (json_t) part = ask (options, result_id, stream, offset, WHOLE_PART_BYTES, error);
+    g_autoptr (json_t) part = cli_result_ask (options, result_id, stream, offset, WHOLE_PART_BYTES, error);
     if (!part)
       return FALSE;
-    print_part (to, part);
-    more = !json_is_true (json_object_get (part, "at_end")) && number_of (part, "next_offset") > offset;
-    offset = number_of (part, "next_offset");
+    cli_result_print_part (to, part);
+    more = !json_is_true (json_object_get (part, "at_end")) &&
+           cli_result_number_of (part, "next_offset") > offset;
+    offset = cli_result_number_of (part, "next_offset");
   }
   return TRUE;
 }
@@ -140,9 +141,9 @@ result_show (int argc, char **argv)
   g_autoptr (GError) problem = NULL, no_errors = NULL;
   if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  gboolean output = print_whole (&options, argv[1], "stdout", stdout, &problem);
+  gboolean output = cli_result_print_whole (&options, argv[1], "stdout", stdout, &problem);
   gboolean looked = output || g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
-  gboolean errors = looked && print_whole (&options, argv[1], "stderr", stderr, &no_errors);
+  gboolean errors = looked && cli_result_print_whole (&options, argv[1], "stderr", stderr, &no_errors);
   peek_options_clear (&options);
   /* One of the two is enough. */
   if (output && !errors && !g_error_matches (no_errors, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
@@ -151,7 +152,7 @@ result_show (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"peek", "ID [--offset N] [--grep PATTERN]", "show a part of long output", result_peek},
+    {"peek", "ID [--offset N] [--grep PATTERN]", "show a part of long output", cli_result_peek},
     {"show", "ID", "show all of it", result_show},
     {"export", "RUN [--table N] [--format FORMAT] [--out FILE]", "have a table that a run showed as a file",
      cli_result_export},

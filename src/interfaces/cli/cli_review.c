@@ -34,7 +34,7 @@ view_settled (const json_t *answer)
 
 /* The directory of the review, opened by us: the daemon opens nothing in our name. */
 static int
-open_directory (const char *id, GError **error)
+cli_review_open_directory (const char *id, GError **error)
 {
   g_autoptr (json_t) review = client_call (NULL, "review.show", json_pack ("{s:s}", "review", id), error);
   const char *path = json_string_value (json_object_get (review, "directory"));
@@ -57,7 +57,7 @@ settle_here (const char *operation, int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  autoclose int directory_fd = open_directory (argv[1], &problem);
+  autoclose int directory_fd = cli_review_open_directory (argv[1], &problem);
   g_autoptr (json_t) answer = problem
                                   ? NULL
                                   : client_call_with (NULL, operation, json_pack ("{s:s}", "review", argv[1]),
@@ -66,13 +66,13 @@ settle_here (const char *operation, int argc, char **argv)
 }
 
 static int
-review_commit (int argc, char **argv)
+cli_review_commit (int argc, char **argv)
 {
   return settle_here ("review.commit", argc, argv);
 }
 
 static int
-review_undo (int argc, char **argv)
+cli_review_undo (int argc, char **argv)
 {
   return settle_here ("review.undo", argc, argv);
 }
@@ -80,9 +80,9 @@ review_undo (int argc, char **argv)
 static const struct cli_command commands[] = {
     {"list", "[--json]", "show what waits for a yes", ASKS ("review.list", {NULL}, 0, view_list)},
     {"show", "ID [--json]", "show what would be changed", ASKS ("review.show", {"review"}, 1, view_changes)},
-    {"commit", "ID [--json]", "make the changes", review_commit},
-    {"finish", "ID [--json]", "go on where making them was broken off", review_commit},
-    {"undo", "ID [--json]", "take back what was made before it was broken off", review_undo},
+    {"commit", "ID [--json]", "make the changes", cli_review_commit},
+    {"finish", "ID [--json]", "go on where making them was broken off", cli_review_commit},
+    {"undo", "ID [--json]", "take back what was made before it was broken off", cli_review_undo},
     {"drop", "ID [--json]", "say no", ASKS ("review.drop", {"review"}, 1, view_settled)},
     {NULL, NULL, NULL, NULL},
 };

@@ -26,7 +26,7 @@
 /* ---- options ---- */
 
 static gboolean
-invalid (GError **error, const char *text)
+cli_run_invalid (GError **error, const char *text)
 {
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, text);
   return FALSE;
@@ -34,7 +34,7 @@ invalid (GError **error, const char *text)
 
 /* A cell cannot have what its session was made with. */
 static gboolean
-check_cell (const struct run_options *options, GError **error)
+cli_run_check_cell (const struct run_options *options, GError **error)
 {
   const struct {
     const char *option;
@@ -45,7 +45,8 @@ check_cell (const struct run_options *options, GError **error)
       {"--memory", options->memory != NULL},
   };
   if (options->workdir || options->review)
-    return invalid (error, "sessions have no work directory: leave out --session, or --workdir and --review");
+    return cli_run_invalid (
+        error, "sessions have no work directory: leave out --session, or --workdir and --review");
   for (gsize i = 0; i < G_N_ELEMENTS (settled); i++)
     if (settled[i].given) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
@@ -53,14 +54,15 @@ check_cell (const struct run_options *options, GError **error)
       return FALSE;
     }
   if (options->arguments[0])
-    return invalid (error, "a cell of a session has no arguments: its code can hold them");
+    return cli_run_invalid (error, "a cell of a session has no arguments: its code can hold them");
   if (options->no_daemon)
-    return invalid (error, "a session lives in the daemon: --session and --no-daemon do not go together");
+    return cli_run_invalid (error,
+                            "a session lives in the daemon: --session and --no-daemon do not go together");
   return TRUE;
 }
 
 static gboolean
-parse_options (int argc, char **argv, struct run_options *options, GError **error)
+cli_run_parse_options (int argc, char **argv, struct run_options *options, GError **error)
 {
   g_autofree GOptionEntry *entries = run_options_entries (RUN_OPTIONS_RUN, options);
   /* What follows "--" belongs to the code, whatever it looks like. */
@@ -77,26 +79,26 @@ parse_options (int argc, char **argv, struct run_options *options, GError **erro
   options->file = own > 1 ? rest[1] : NULL;
 
   if (options->code && options->file)
-    return invalid (error, "either -c CODE or a FILE can be run, not both");
+    return cli_run_invalid (error, "either -c CODE or a FILE can be run, not both");
   if (!options->code && !options->file)
-    return invalid (error, "nothing to run: give a FILE, - for standard input, or -c CODE");
+    return cli_run_invalid (error, "nothing to run: give a FILE, - for standard input, or -c CODE");
   if (g_strcmp0 (options->file, "-") == 0 && g_strcmp0 (options->stdin_file, "-") == 0)
-    return invalid (error, "standard input can be the code or the code's input, not both");
+    return cli_run_invalid (error, "standard input can be the code or the code's input, not both");
   if (options->force && !options->out)
-    return invalid (error, "--force is for files that --out writes: give --out as well");
+    return cli_run_invalid (error, "--force is for files that --out writes: give --out as well");
   guint64 wait_ms;
   if (options->wait_approval && !duration_parse (options->wait_approval, 1000, &wait_ms, error)) {
     g_prefix_error (error, "--wait-approval: ");
     return FALSE;
   }
   if (options->no_wait && !options->session)
-    return invalid (error, "--no-wait is for cells of a session: give --session as well");
-  return !options->session || check_cell (options, error);
+    return cli_run_invalid (error, "--no-wait is for cells of a session: give --session as well");
+  return !options->session || cli_run_check_cell (options, error);
 }
 
 /* Whether --json is among the options, for when they cannot be parsed. */
 static gboolean
-wants_json (int argc, char **argv)
+cli_run_wants_json (int argc, char **argv)
 {
   for (int i = 1; i < argc && strcmp (argv[i], "--") != 0; i++)
     if (strcmp (argv[i], "--json") == 0)
@@ -108,7 +110,7 @@ wants_json (int argc, char **argv)
 
 /* Told apart are "busy", since a caller may try again, and what the caller cancelled. */
 static AdderOutcome
-outcome_of (const GError *problem)
+cli_run_outcome_of (const GError *problem)
 {
   return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY)        ? ADDER_OUTCOME_BUSY
          : g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED) ? ADDER_OUTCOME_CANCELLED
@@ -122,7 +124,7 @@ failed_result (const GError *problem)
   struct limits limits = limits_default ();
   char run_id[ID_BYTES];
   id_make (run_id);
-  AdderOutcome outcome = outcome_of (problem);
+  AdderOutcome outcome = cli_run_outcome_of (problem);
   g_autoptr (json_t) error = explain_error (outcome, problem);
   const struct result_parts parts = {
       .run_id = run_id,
@@ -136,8 +138,8 @@ failed_result (const GError *problem)
 /* What --out is for: the files, which the source saves, and then the pictures, which shall not be in their
  * way. Returns what became of them, NULL when that is not known; with ERROR when one was not written. */
 static json_t *
-save (struct event_source *source, struct run_view *view, const json_t *result, int directory_fd,
-      GError **error)
+cli_run_save (struct event_source *source, struct run_view *view, const json_t *result, int directory_fd,
+              GError **error)
 {
   g_autoptr (GError) problem = NULL;
   json_t *saved = source->save (source, &problem);
@@ -195,7 +197,7 @@ save_and_tell (struct event_source *source, struct run_view *view, const struct 
 {
   g_autoptr (GError) problem = NULL;
   json_t *result = json_copy (event->result);
-  view->saved = save (source, view, result, submission_directory (request), &problem);
+  view->saved = cli_run_save (source, view, result, submission_directory (request), &problem);
   if (view->saved) {
     json_object_del (view->saved, "error");
     json_object_set_new (view->saved, "directory", json_text_or_null (view->directory));
@@ -203,7 +205,7 @@ save_and_tell (struct event_source *source, struct run_view *view, const struct 
   }
   if (problem) {
     note_unsaved (result, problem, view->saved);
-    event->outcome = outcome_of (problem);
+    event->outcome = cli_run_outcome_of (problem);
     event->exit_code = outcome_exit_code (event->outcome);
   }
   *ret_text = json_to_text (result);
@@ -214,8 +216,8 @@ save_and_tell (struct event_source *source, struct run_view *view, const struct 
 
 /* Shows one event. Returns 0 or a negative errno of standard output. *RET_RESULT as save_and_tell. */
 static int
-show (struct event_source *source, struct run_view *view, const struct submission *request,
-      struct run_event *event, json_t **ret_result, gboolean json)
+cli_run_show (struct event_source *source, struct run_view *view, const struct submission *request,
+              struct run_event *event, json_t **ret_result, gboolean json)
 {
   char *text = NULL;
   int r = 0;
@@ -286,8 +288,8 @@ review (struct event_source *source, const struct run_event *event, GError **err
 /* Pulls all events and shows them. Returns the exit code, or -1 with ERROR when there was no result, or when
  * standard output failed otherwise than by a reader that went away. */
 static int
-follow (struct event_source *source, struct signal_handler *signals, const struct run_options *options,
-        const struct submission *request, GError **error)
+cli_run_follow (struct event_source *source, struct signal_handler *signals,
+                const struct run_options *options, const struct submission *request, GError **error)
 {
   struct run_view view = {.directory = options->out};
   struct run_event event = {.kind = ADDER_EVENT_STARTED};
@@ -310,7 +312,7 @@ follow (struct event_source *source, struct signal_handler *signals, const struc
       if (problem)
         cli_fail (problem);
     }
-    if (r == 0 && (r = show (source, &view, request, &event, &result, options->json)) < 0)
+    if (r == 0 && (r = cli_run_show (source, &view, request, &event, &result, options->json)) < 0)
       signal_handler_cancel (signals);
   }
   g_clear_pointer (&view.pictures, g_ptr_array_unref);
@@ -329,14 +331,14 @@ follow (struct event_source *source, struct signal_handler *signals, const struc
 }
 
 static int
-run (const struct run_options *options, const struct submission *request, GError **error)
+cli_run_run (const struct run_options *options, const struct submission *request, GError **error)
 {
   struct signal_handler *signals = signal_handler_start ();
   struct event_source *source = event_source_open (!options->no_daemon, request, error);
   if (!source)
     return -1;
   signal_handler_set_source (signals, source);
-  int code = follow (source, signals, options, request, error);
+  int code = cli_run_follow (source, signals, options, request, error);
   signal_handler_set_source (signals, NULL);
   source->free (source);
   return code;
@@ -344,7 +346,7 @@ run (const struct run_options *options, const struct submission *request, GError
 
 /* Bad input, or a daemon that cannot be reached: one sentence, or the result object that says it. */
 static int
-report (const GError *problem, gboolean json, gboolean usage)
+cli_run_report (const GError *problem, gboolean json, gboolean usage)
 {
   if (json) {
     g_autoptr (json_t) result = failed_result (problem);
@@ -354,7 +356,7 @@ report (const GError *problem, gboolean json, gboolean usage)
     cli_fail_usage (problem);
   else
     cli_fail (problem);
-  return outcome_exit_code (outcome_of (problem));
+  return outcome_exit_code (cli_run_outcome_of (problem));
 }
 
 int
@@ -365,11 +367,11 @@ cli_run (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   int code;
   submission_init (&request);
-  if (!parse_options (argc, argv, &options, &problem))
-    code = report (problem, options.json || wants_json (argc, argv), TRUE);
+  if (!cli_run_parse_options (argc, argv, &options, &problem))
+    code = cli_run_report (problem, options.json || cli_run_wants_json (argc, argv), TRUE);
   else if (!run_options_fill (&request, &options, &problem) ||
-           (code = run (&options, &request, &problem)) < 0)
-    code = report (problem, options.json, FALSE);
+           (code = cli_run_run (&options, &request, &problem)) < 0)
+    code = cli_run_report (problem, options.json, FALSE);
   submission_clear (&request);
   run_options_clear (&options);
   return code;

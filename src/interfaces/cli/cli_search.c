@@ -36,7 +36,7 @@ somebody_answered (const json_t *reply)
 }
 
 static int
-exit_code_of (const json_t *reply)
+cli_search_exit_code_of (const json_t *reply)
 {
   if (json_is_true (json_object_get (reply, "interrupted")))
     return CLI_CANCELLED;
@@ -70,7 +70,7 @@ show_explained (const json_t *reply)
 }
 
 static int
-show (const json_t *reply, const struct options *options)
+cli_search_show (const json_t *reply, const struct options *options)
 {
   if (options->json)
     cli_print_json (reply);
@@ -78,13 +78,13 @@ show (const json_t *reply, const struct options *options)
     show_explained (reply);
   else
     show_found (reply, options);
-  return options->explain ? 0 : exit_code_of (reply);
+  return options->explain ? 0 : cli_search_exit_code_of (reply);
 }
 
 /* ---- searching ---- */
 
 static int
-search (const struct options *options)
+cli_search_search (const struct options *options)
 {
   g_autoptr (GError) problem = NULL;
   g_autoptr (json_t) reply = NULL;
@@ -98,11 +98,11 @@ search (const struct options *options)
   json_object_set_new (command.arguments, "explain", json_boolean (options->explain));
   json_object_set_new (command.arguments, "rows", json_integer (MATERIALS_ROWS_MAX));
   int code = tool_command_call (&command, &reply);
-  return reply ? show (reply, options) : code;
+  return reply ? cli_search_show (reply, options) : code;
 }
 
 static void
-print_names (const json_t *providers)
+cli_search_print_names (const json_t *providers)
 {
   gsize i;
   json_t *provider;
@@ -123,7 +123,7 @@ list_providers (const struct options *options)
   if (options->json)
     cli_print_json (reply);
   else if (options->names)
-    print_names (json_object_get (reply, "providers"));
+    cli_search_print_names (json_object_get (reply, "providers"));
   else {
     materials_view_providers (json_object_get (reply, "providers"));
     materials_view_warnings (json_object_get (reply, "warnings"));
@@ -163,7 +163,8 @@ run_search (int argc, char **argv)
       {NULL},
   };
   g_autofree GOptionEntry *entries = materials_words_entries (&options.words, own, G_N_ELEMENTS (own));
-  int code = cli_parse (entries, 0, 0, &argc, &argv, &problem) ? search (&options) : cli_fail_usage (problem);
+  int code = cli_parse (entries, 0, 0, &argc, &argv, &problem) ? cli_search_search (&options)
+                                                               : cli_fail_usage (problem);
   materials_words_clear (&options.words);
   return code;
 }

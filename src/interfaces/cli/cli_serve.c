@@ -86,7 +86,7 @@ warm (gpointer data)
 
 /* As many as the process can have descriptors for, of each user. */
 static guint
-max_connections (const struct config *config)
+cli_serve_max_connections (const struct config *config)
 {
   struct rlimit limit;
   guint64 most = CLAMP (2 * (config->max_running + config->max_queued), CONNECTIONS_MIN, CONNECTIONS_MAX);
@@ -139,7 +139,8 @@ start_http (const struct serve_options *options, struct service *service, struct
 }
 
 static gboolean
-serve (struct serve_options *options, const struct config *config, const char *socket, GError **error)
+cli_serve_serve (struct serve_options *options, const struct config *config, const char *socket,
+                 GError **error)
 {
   struct server_options server_options = {
       .socket = socket,
@@ -152,7 +153,7 @@ serve (struct serve_options *options, const struct config *config, const char *s
     return FALSE;
   }
   host_own_process ();
-  server_options.max_connections = max_connections (config);
+  server_options.max_connections = cli_serve_max_connections (config);
   struct server *server = server_new (&server_options, error);
   AdderEngine *engine = server ? adder_engine_new (NULL, error) : NULL;
   if (!engine) {
@@ -191,7 +192,7 @@ serve (struct serve_options *options, const struct config *config, const char *s
 
 /* Blocked before the first thread, so that only the server's signalfd takes them. */
 static void
-block_signals (void)
+cli_serve_block_signals (void)
 {
   sigset_t signals;
   sigemptyset (&signals);
@@ -214,9 +215,9 @@ run_daemon (struct serve_options *options, GError **error)
   if (!config)
     return FALSE;
   log_to_stderr (config->log_level, config->log_format);
-  block_signals ();
+  cli_serve_block_signals ();
   g_autofree char *socket = socket_of (options, config, error);
-  gboolean ok = socket && serve (options, config, socket, error);
+  gboolean ok = socket && cli_serve_serve (options, config, socket, error);
   config_free (config);
   return ok;
 }

@@ -34,7 +34,7 @@ ask_new (const struct submission *request, const char *name, GError **error)
 }
 
 static gboolean
-make (const struct run_options *options, json_t **ret_session, GError **error)
+cli_session_make (const struct run_options *options, json_t **ret_session, GError **error)
 {
   struct submission request;
   const char *name = options->session_name;
@@ -54,7 +54,7 @@ view_id (const json_t *session)
 }
 
 static int
-session_new (int argc, char **argv)
+cli_session_new (int argc, char **argv)
 {
   struct run_options options = {0};
   g_autofree GOptionEntry *entries = run_options_entries (RUN_OPTIONS_SESSION, &options);
@@ -64,7 +64,7 @@ session_new (int argc, char **argv)
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
   else {
-    (void)make (&options, &session, &problem);
+    (void)cli_session_make (&options, &session, &problem);
     code = operation_command_print (session, problem, options.json, view_id);
   }
   run_options_clear (&options);
@@ -74,7 +74,7 @@ session_new (int argc, char **argv)
 /* ---- list ---- */
 
 static int
-session_list (int argc, char **argv)
+cli_session_list (int argc, char **argv)
 {
   gboolean json = FALSE, names = FALSE;
   const GOptionEntry entries[] = {
@@ -147,7 +147,7 @@ session_vars (int argc, char **argv)
 
 /* What went on in both, the session and its branch. */
 static void
-say_warnings (const json_t *answer)
+cli_session_say_warnings (const json_t *answer)
 {
   gsize index;
   json_t *warning;
@@ -161,7 +161,7 @@ say_warnings (const json_t *answer)
 static void
 view_checkpoint (const json_t *answer)
 {
-  say_warnings (answer);
+  cli_session_say_warnings (answer);
   cli_print_line ("%s", json_member_text (answer, "checkpoint_id"));
 }
 
@@ -197,7 +197,7 @@ session_branch (int argc, char **argv)
 /* ---- end ---- */
 
 static int
-session_end (int argc, char **argv)
+cli_session_end (int argc, char **argv)
 {
   gboolean json = FALSE;
   const GOptionEntry entries[] = {
@@ -225,8 +225,8 @@ session_end (int argc, char **argv)
 /* ---- the table ---- */
 
 static const struct cli_command commands[] = {
-    {"new", "", "make a session and print its id", session_new},
-    {"list", "", "show the sessions that live, and those that ended lately", session_list},
+    {"new", "", "make a session and print its id", cli_session_new},
+    {"list", "", "show the sessions that live, and those that ended lately", cli_session_list},
     {"show", "SESSION", "show a session", ASKS ("session.show", {"session"}, 1, session_view_one)},
     {"vars", "SESSION [NAME...]", "show its variables; those that are named with their values", session_vars},
     {"history", "SESSION", "show its cells and how they ended",
@@ -242,7 +242,7 @@ static const struct cli_command commands[] = {
     {"forget", "SESSION CHECKPOINT", "drop a checkpoint",
      ASKS ("session.forget", {"session", "checkpoint"}, 2)},
     {"branch", "SESSION", "make sessions that go on from it, each its own way", session_branch},
-    {"end", "SESSION...", "end sessions", session_end},
+    {"end", "SESSION...", "end sessions", cli_session_end},
     {0},
 };
 

@@ -36,7 +36,7 @@ print_members (const json_t *object, int depth)
 
 /* A number in words, by what its name ends in. */
 static char *
-number_text (const char *name, json_int_t number)
+cli_status_number_text (const char *name, json_int_t number)
 {
   if (g_str_has_suffix (name, "_ms"))
     return duration_format ((guint64)MAX (number, 0));
@@ -68,7 +68,7 @@ print_value (const char *name, const json_t *value, int depth)
       print_value (numbered, item, depth);
     }
   } else if (json_is_integer (value)) {
-    g_autofree char *text = number_text (name, json_integer_value (value));
+    g_autofree char *text = cli_status_number_text (name, json_integer_value (value));
     cli_print_line ("%*s%-*s %s", depth * 2, "", LABEL_WIDTH - depth * 2, label, text);
   } else if (json_is_string (value))
     cli_print_line ("%*s%-*s %s", depth * 2, "", LABEL_WIDTH - depth * 2, label, json_string_value (value));

@@ -31,7 +31,7 @@ is_away (const json_t *answer, const char *name)
 }
 
 static int
-store_show (int argc, char **argv)
+cli_store_show (int argc, char **argv)
 {
   struct options options = {0};
   const GOptionEntry entries[] = {
@@ -77,7 +77,7 @@ store_check (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"show", "[--json]", "show where records and files are kept, and how full it is", store_show},
+    {"show", "[--json]", "show where records and files are kept, and how full it is", cli_store_show},
     {"check", "[--deep] [--force] [--json]", "finish what was broken off, and check that nothing is lost",
      store_check},
     {NULL, NULL, NULL, NULL},

@@ -144,7 +144,7 @@ set_expires (struct token *token, const char *word, const struct config *config,
 
 /* DATA: where the token is, which is taken from there. */
 static gboolean
-add (GPtrArray *tokens, gpointer data, GError **error)
+cli_token_add (GPtrArray *tokens, gpointer data, GError **error)
 {
   struct token **token = data;
   if (tokens_find_name (tokens, (*token)->name, NULL)) {
@@ -164,7 +164,7 @@ struct rotation {
 };
 
 static gboolean
-exchange (GPtrArray *tokens, gpointer data, GError **error)
+cli_token_exchange (GPtrArray *tokens, gpointer data, GError **error)
 {
   struct rotation *rotation = data;
   struct token *token = tokens_find_name (tokens, rotation->name, error);
@@ -182,7 +182,7 @@ exchange (GPtrArray *tokens, gpointer data, GError **error)
 
 /* The path of the file; *RET_CONFIG is the caller's to free either way. */
 static char *
-locate (struct config **ret_config, GError **error)
+cli_token_locate (struct config **ret_config, GError **error)
 {
   *ret_config = config_load (NULL, error);
   return *ret_config ? tokens_file (*ret_config, error) : NULL;
@@ -207,7 +207,8 @@ print_secret (char *secret, json_t *shown, gboolean json)
 }
 
 static gboolean
-fill (struct token *token, const struct create_options *options, const struct config *config, GError **error)
+cli_token_fill (struct token *token, const struct create_options *options, const struct config *config,
+                GError **error)
 {
   const struct {
     const char *option, *word;
@@ -233,20 +234,20 @@ fill (struct token *token, const struct create_options *options, const struct co
 
 /* NULL with ERROR; else the secret, which the caller shows. */
 static char *
-create (const char *name, const struct create_options *options, json_t **ret_shown, GError **error)
+cli_token_create (const char *name, const struct create_options *options, json_t **ret_shown, GError **error)
 {
   struct config *config = NULL;
-  g_autofree char *path = locate (&config, error);
+  g_autofree char *path = cli_token_locate (&config, error);
   g_autoptr (token_auto) token = g_new0 (struct token, 1);
   token->name = g_strdup (name);
   token->role = ROLE_USER;
   token->created_ms = g_get_real_time () / 1000;
-  gboolean ok = path && token_check_name (name, error) && fill (token, options, config, error);
+  gboolean ok = path && token_check_name (name, error) && cli_token_fill (token, options, config, error);
   char *secret = ok ? token_new_secret (error) : NULL;
   if (secret) {
     token->digest = token_digest (secret);
     *ret_shown = token_to_json (token);
-    if (!tokens_file_change (path, add, &token, error)) {
+    if (!tokens_file_change (path, cli_token_add, &token, error)) {
       g_clear_pointer (ret_shown, json_decref);
       g_clear_pointer (&secret, g_free);
     }
@@ -288,7 +289,7 @@ token_create (int argc, char **argv)
   if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
   else {
-    g_autofree char *secret = create (argv[1], &options, &shown, &problem);
+    g_autofree char *secret = cli_token_create (argv[1], &options, &shown, &problem);
     code = secret ? print_secret (secret, shown, options.json) : cli_fail (problem);
   }
   create_options_clear (&options);
@@ -299,13 +300,13 @@ static gboolean
 rotate (struct rotation *rotation, char **ret_secret, GError **error)
 {
   struct config *config = NULL;
-  g_autofree char *path = locate (&config, error);
+  g_autofree char *path = cli_token_locate (&config, error);
   config_free (config);
   g_autofree char *secret = path ? token_new_secret (error) : NULL;
   if (!secret)
     return FALSE;
   rotation->digest = token_digest (secret);
-  gboolean ok = tokens_file_change (path, exchange, rotation, error);
+  gboolean ok = tokens_file_change (path, cli_token_exchange, rotation, error);
   g_free (rotation->digest);
   if (ok)
     *ret_secret = g_steal_pointer (&secret);
@@ -371,7 +372,7 @@ rights_text (const json_t *token)
 }
 
 static void
-print_table (const json_t *tokens)
+cli_token_print_table (const json_t *tokens)
 {
   static const char *const heads[] = {"NAME", "ROLE", "TOOLSET", "PROFILES", "ROOTS", "RIGHTS", "EXPIRES"};
   struct text_table table;
@@ -432,7 +433,7 @@ revoke_all (char **names, GError **error)
 }
 
 static int
-token_revoke (int argc, char **argv)
+cli_token_revoke (int argc, char **argv)
 {
   const GOptionEntry entries[] = {{NULL}};
   g_autoptr (GError) problem = NULL;
@@ -444,10 +445,10 @@ token_revoke (int argc, char **argv)
 static const struct cli_command commands[] = {
     {"create", "NAME", "make a token for HTTP and print it, once", token_create, .stays = TRUE},
     {"list", "", "list the tokens, and what each may",
-     ASKS ("token.list", .list = "tokens", .view = print_table,
+     ASKS ("token.list", .list = "tokens", .view = cli_token_print_table,
            .none = "there are no tokens; adder token create NAME makes one")},
     {"show", "NAME", "show what a token may", ASKS ("token.show", {"token"}, 1, print_token)},
-    {"revoke", "NAME...", "take tokens back, at once", token_revoke},
+    {"revoke", "NAME...", "take tokens back, at once", cli_token_revoke},
     {"rotate", "NAME", "give a token a new secret and print it, once; the old one ends", token_rotate,
      .stays = TRUE},
     {0},

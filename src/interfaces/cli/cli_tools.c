@@ -29,7 +29,7 @@ struct view {
 };
 
 static gboolean
-is_listed (const struct toolset *toolset, const struct tool *tool, void *data)
+cli_tools_is_listed (const struct toolset *toolset, const struct tool *tool, void *data)
 {
   const struct view *view = data;
   return view->all || tool_is_available (view->config, view->enablement, &view->caller, toolset, tool, NULL);
@@ -61,13 +61,13 @@ open_view (const struct tools_options *options, struct view *view, GError **erro
 /* ---- what is printed ---- */
 
 static void
-print_json (const struct toolset *toolset, enum tool_format format, struct view *view)
+cli_tools_print_json (const struct toolset *toolset, enum tool_format format, struct view *view)
 {
   g_autoptr (json_t) list = json_array ();
   g_autofree char *python = caller_context_find_python ();
   for (gsize i = 0; i < toolset->count; i++) {
     const struct tool *tool = &toolset->tools[i];
-    if (!is_listed (toolset, tool, view))
+    if (!cli_tools_is_listed (toolset, tool, view))
       continue;
     g_autofree char *description = installed_describe (toolset, tool, view->config, python);
     json_array_append_new (list, tool_describe (tool, format, description));
@@ -88,26 +88,26 @@ static const char page_head[] =
 
 /* ONLY NULL: all toolsets. */
 static void
-print_text (const struct toolset *only, enum tool_format format, struct view *view)
+cli_tools_print_text (const struct toolset *only, enum tool_format format, struct view *view)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   if (!only && format == TOOL_FORMAT_MARKDOWN)
     g_string_append (text, page_head);
   for (gsize i = 0; toolsets[i]; i++)
     if (!only || only == toolsets[i])
-      tool_write (text, toolsets[i], format, is_listed, view);
+      tool_write (text, toolsets[i], format, cli_tools_is_listed, view);
   fputs (text->str, stdout);
 }
 
 static gboolean
-print_tools (const struct tools_options *options, struct view *view, GError **error)
+cli_tools_print_tools (const struct tools_options *options, struct view *view, GError **error)
 {
   enum tool_format format = TOOL_FORMAT_LIST;
   const struct toolset *toolset = toolset_find (options->toolset, error);
   if (!toolset || (options->format && !tool_format_parse (options->format, &format, error)))
     return FALSE;
   if (options->prompt) {
-    g_autofree char *text = tool_prompt (toolset, is_listed, view);
+    g_autofree char *text = tool_prompt (toolset, cli_tools_is_listed, view);
     fputs (text, stdout);
   } else if (format == TOOL_FORMAT_OPERATIONS) {
     g_autoptr (GString) text = g_string_new (NULL);
@@ -115,9 +115,9 @@ print_tools (const struct tools_options *options, struct view *view, GError **er
     fputs (text->str, stdout);
   } else if (format == TOOL_FORMAT_LIST || format == TOOL_FORMAT_MARKDOWN) {
     view->all = format == TOOL_FORMAT_MARKDOWN;
-    print_text (options->toolset ? toolset : NULL, format, view);
+    cli_tools_print_text (options->toolset ? toolset : NULL, format, view);
   } else
-    print_json (toolset, format, view);
+    cli_tools_print_json (toolset, format, view);
   return TRUE;
 }
 
@@ -163,7 +163,7 @@ ask_tools (const char *toolset, const char *format, GError **error)
 }
 
 static void
-print_rows (const json_t *answer)
+cli_tools_print_rows (const json_t *answer)
 {
   gsize i;
   json_t *tool;
@@ -181,7 +181,7 @@ print_remote_list (const char *toolset, const json_t *answer, GError **error)
 {
   gsize i;
   json_t *name;
-  print_rows (answer);
+  cli_tools_print_rows (answer);
   json_array_foreach (json_object_get (answer, "toolsets"), i, name)
   {
     if (toolset || strcmp (json_string_value (name), json_member_text (answer, "toolset")) == 0)
@@ -189,7 +189,7 @@ print_remote_list (const char *toolset, const json_t *answer, GError **error)
     g_autoptr (json_t) next = ask_tools (json_string_value (name), "mcp", error);
     if (!next)
       return FALSE;
-    print_rows (next);
+    cli_tools_print_rows (next);
   }
   return TRUE;
 }
@@ -224,7 +224,7 @@ print_remote (const struct tools_options *options, GError **error)
 /* ---- the command ---- */
 
 static gboolean
-carry_out (const struct tools_options *options, int argc, char **argv, GError **error)
+cli_tools_carry_out (const struct tools_options *options, int argc, char **argv, GError **error)
 {
   struct view view = {0};
   if (remote_is_set () && argc == 1)
@@ -236,7 +236,7 @@ carry_out (const struct tools_options *options, int argc, char **argv, GError **
   }
   if (argc > 1)
     return switch_tool (options, argv[1], argc > 2 ? argv[2] : NULL, error);
-  gboolean ok = open_view (options, &view, error) && print_tools (options, &view, error);
+  gboolean ok = open_view (options, &view, error) && cli_tools_print_tools (options, &view, error);
   tool_enablement_free (view.enablement);
   config_free (view.config);
   return ok;
@@ -264,7 +264,7 @@ cli_tools (int argc, char **argv)
   int code = 0;
   if (!cli_parse (entries, 0, 2, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
-  else if (!carry_out (&options, argc, argv, &problem))
+  else if (!cli_tools_carry_out (&options, argc, argv, &problem))
     code = cli_fail (problem);
   g_free (options.toolset);
   g_free (options.format);

@@ -19,7 +19,7 @@
 /* ---- what a value may be ---- */
 
 static void
-print_limits (void)
+complete_print_limits (void)
 {
   for (int i = 0; i < LIMIT_COUNT; i++)
     printf ("%s=\n", limit_table[i].name);
@@ -47,7 +47,7 @@ print_roles (void)
 }
 
 static void
-print_tools (void)
+complete_print_tools (void)
 {
   for (gsize i = 0; toolsets[i]; i++)
     for (gsize k = 0; k < toolsets[i]->count; k++)
@@ -114,7 +114,7 @@ static const struct value option_values[] = {
     {NULL, "format", "csv parquet json"},
     {NULL, "isolation", NULL, print_isolation},
     {NULL, "key-file", FILES},
-    {NULL, "limit", NULL, print_limits},
+    {NULL, "limit", NULL, complete_print_limits},
     {NULL, "model", NULL, NULL, "model list --names"},
     {NULL, "out", FILES},
     {NULL, "outcome", NULL, print_outcomes},
@@ -142,7 +142,7 @@ static const struct value option_values[] = {
 
 static const struct value argument_values[] = {
     {"ask", NULL, FILES},
-    {"call", NULL, NULL, print_tools},
+    {"call", NULL, NULL, complete_print_tools},
     {"container build", NULL, NOTHING},
     {"container", NULL, NULL, NULL, "container list --names"},
     {"data import", NULL, FILES},
@@ -158,8 +158,8 @@ static const struct value argument_values[] = {
     {"session", NULL, NULL, NULL, "session list --names"},
     {"token create", NULL, NOTHING},
     {"token", NULL, NULL, NULL, "token list --names"},
-    {"tools enable", NULL, NULL, print_tools},
-    {"tools disable", NULL, NULL, print_tools},
+    {"tools enable", NULL, NULL, complete_print_tools},
+    {"tools disable", NULL, NULL, complete_print_tools},
     {"tools", NULL, "enable disable"},
     {NULL},
 };
@@ -247,7 +247,7 @@ is_command (const char *row, const char *command)
 }
 
 static void
-print_words (const char *words)
+complete_print_words (const char *words)
 {
   g_auto (GStrv) each = g_strsplit (words, " ", -1);
   for (gsize i = 0; each[i]; i++)
@@ -275,7 +275,7 @@ line_print_values (const struct line *line, const struct value *rows, const char
         (rows->command && !is_command (rows->command, line->command)))
       continue;
     if (rows->words)
-      print_words (rows->words);
+      complete_print_words (rows->words);
     else if (rows->print)
       rows->print ();
     else
@@ -293,7 +293,7 @@ line_print_options (const struct line *line)
 }
 
 static void
-print_commands (const struct cli_command *table)
+complete_print_commands (const struct cli_command *table)
 {
   for (; table->name; table++)
     printf ("%s\n", table->name);
@@ -312,7 +312,7 @@ line_print (const struct line *line, const char *previous, const char *last)
   else if (*last == '-')
     line_print_options (line);
   else if (line->sub)
-    print_commands (line->sub);
+    complete_print_commands (line->sub);
   else if (!line->is_full)
     line_print_values (line, argument_values, NULL);
 }
@@ -329,7 +329,7 @@ unquote (const char *word)
 /* WORDS without --url, wherever it stands, which is heeded; *RET_CODE: they go on behind --, which is not
  * ours. The caller's, and so are the words. */
 static GPtrArray *
-take_words (int count, char *const *words, gboolean *ret_code)
+complete_take_words (int count, char *const *words, gboolean *ret_code)
 {
   GPtrArray *taken = g_ptr_array_new_with_free_func (g_free);
   for (int i = 0; i < count; i++) {
@@ -352,15 +352,15 @@ cli_complete (const struct cli_command *table, int count, char *const *words)
 {
   gboolean is_code = FALSE;
   alarm (PATIENCE_S);
-  g_autoptr (GPtrArray) taken = take_words (count, words, &is_code);
+  g_autoptr (GPtrArray) taken = complete_take_words (count, words, &is_code);
   char *const *typed = (char *const *)taken->pdata;
   if (taken->len <= 1) {
-    print_commands (table);
-    print_words ("--help --version --url");
+    complete_print_commands (table);
+    complete_print_words ("--help --version --url");
     return 0;
   }
   if (is_code) {
-    print_words (FILES);
+    complete_print_words (FILES);
     return 0;
   }
   guint last = taken->len - 1;

@@ -24,7 +24,7 @@ skip_space (const char *text, gsize at)
 }
 
 static gsize
-skip_string (const char *text, gsize at)
+config_merge_json_skip_string (const char *text, gsize at)
 {
   for (at++; text[at] != '"'; at++)
     if (text[at] == '\\')
@@ -33,16 +33,16 @@ skip_string (const char *text, gsize at)
 }
 
 static gsize
-skip_value (const char *text, gsize at)
+config_merge_json_skip_value (const char *text, gsize at)
 {
   if (text[at] == '"')
-    return skip_string (text, at);
+    return config_merge_json_skip_string (text, at);
   if (text[at] != '{' && text[at] != '[')
     return at + strspn (text + at, "+-." G_CSET_DIGITS G_CSET_a_2_z G_CSET_A_2_Z);
   guint depth = 0;
   do {
     if (text[at] == '"') {
-      at = skip_string (text, at);
+      at = config_merge_json_skip_string (text, at);
       continue;
     }
     depth += text[at] == '{' || text[at] == '[' ? 1 : 0;
@@ -54,10 +54,10 @@ skip_value (const char *text, gsize at)
 
 /* The key that stands at AT, as text. The caller's. */
 static char *
-read_key (const char *text, gsize at)
+config_merge_json_read_key (const char *text, gsize at)
 {
-  g_autoptr (json_t) key =
-      json_loadb (text + at, skip_string (text, at) - at, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+  g_autoptr (json_t) key = json_loadb (text + at, config_merge_json_skip_string (text, at) - at,
+                                       JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
   return g_strdup (json_string_value (key));
 }
 
@@ -69,7 +69,7 @@ struct members {
 
 /* Looks at the object or array that begins at AT; NAME NULL: for nothing. */
 static struct members
-look_at (const char *text, gsize at, const char *name)
+config_merge_json_look_at (const char *text, gsize at, const char *name)
 {
   struct members members = {.end = at + 1};
   gboolean is_object = text[at] == '{';
@@ -77,9 +77,10 @@ look_at (const char *text, gsize at, const char *name)
   while (text[at] != '}' && text[at] != ']') {
     if (members.first == 0)
       members.first = at;
-    g_autofree char *key = is_object ? read_key (text, at) : NULL;
-    gsize value = is_object ? skip_space (text, skip_space (text, skip_string (text, at)) + 1) : at;
-    members.end = skip_value (text, value);
+    g_autofree char *key = is_object ? config_merge_json_read_key (text, at) : NULL;
+    gsize value =
+        is_object ? skip_space (text, skip_space (text, config_merge_json_skip_string (text, at)) + 1) : at;
+    members.end = config_merge_json_skip_value (text, value);
     if (name && g_strcmp0 (key, name) == 0)
       members.found = (struct span){value, members.end};
     at = skip_space (text, members.end);
@@ -94,7 +95,7 @@ look_at (const char *text, gsize at, const char *name)
 /* The white space at the beginning of the line of AT, where nothing else stands before it; NULL: something
  * does. The caller's. */
 static char *
-indent_of (const char *text, gsize at)
+config_merge_json_indent_of (const char *text, gsize at)
 {
   gsize line = at;
   while (line > 0 && text[line - 1] != '\n')
@@ -169,8 +170,8 @@ spliced (const struct edit *edit, struct span where, const char *with)
 static char *
 appended (const struct edit *edit, gsize at, guint depth, const char *name, const json_t *value)
 {
-  struct members members = look_at (edit->text, at, NULL);
-  g_autofree char *found = members.first > 0 ? indent_of (edit->text, members.first) : NULL;
+  struct members members = config_merge_json_look_at (edit->text, at, NULL);
+  g_autofree char *found = members.first > 0 ? config_merge_json_indent_of (edit->text, members.first) : NULL;
   g_autoptr (GString) indent = g_string_new (found);
   for (guint d = 0; !found && d <= depth; d++)
     g_string_append (indent, edit->unit);
@@ -208,7 +209,7 @@ replaced (const struct edit *edit, struct span old, const json_t *value)
 /* ---- the file ---- */
 
 static json_t *
-read_file (const char *text, GError **error)
+config_merge_json_read_file (const char *text, GError **error)
 {
   json_error_t problem;
   json_t *root = json_loads (text, CONFIG_FLAGS, &problem);
@@ -227,11 +228,11 @@ read_file (const char *text, GError **error)
 static void
 look_at_layout (struct edit *edit)
 {
-  struct members root = look_at (edit->text, skip_space (edit->text, 0), NULL);
-  edit->unit = root.first > 0 ? indent_of (edit->text, root.first) : NULL;
+  struct members root = config_merge_json_look_at (edit->text, skip_space (edit->text, 0), NULL);
+  edit->unit = root.first > 0 ? config_merge_json_indent_of (edit->text, root.first) : NULL;
   gsize begin = skip_space (edit->text, 0);
-  edit->one_line =
-      root.first > 0 && !memchr (edit->text + begin, '\n', skip_value (edit->text, begin) - begin);
+  edit->one_line = root.first > 0 && !memchr (edit->text + begin, '\n',
+                                              config_merge_json_skip_value (edit->text, begin) - begin);
   if (!edit->unit || edit->unit[0] == '\0') {
     g_free (edit->unit);
     edit->unit = g_strdup ("  ");
@@ -251,7 +252,7 @@ checked (char *text, const json_t *expected, GError **error)
 }
 
 static gboolean
-is_blank (const char *text)
+config_merge_json_is_blank (const char *text)
 {
   return !text || text[strspn (text, " \t\r\n")] == '\0';
 }
@@ -259,8 +260,8 @@ is_blank (const char *text)
 char *
 config_merge_json (const char *text, const char *key, const char *name, const json_t *value, GError **error)
 {
-  struct edit edit = {.text = is_blank (text) ? "{}\n" : text};
-  g_autoptr (json_t) root = read_file (edit.text, error);
+  struct edit edit = {.text = config_merge_json_is_blank (text) ? "{}\n" : text};
+  g_autoptr (json_t) root = config_merge_json_read_file (edit.text, error);
   if (!root)
     return NULL;
   json_t *list = json_object_get (root, key);
@@ -272,7 +273,7 @@ config_merge_json (const char *text, const char *key, const char *name, const js
     return g_strdup (edit.text);
   look_at_layout (&edit);
   gsize top = skip_space (edit.text, 0);
-  struct members members = look_at (edit.text, top, key);
+  struct members members = config_merge_json_look_at (edit.text, top, key);
   char *made;
   if (!list) {
     g_autoptr (json_t) fresh = json_object ();
@@ -280,7 +281,7 @@ config_merge_json (const char *text, const char *key, const char *name, const js
     json_object_set (root, key, fresh);
     made = appended (&edit, top, 0, key, fresh);
   } else {
-    struct members inner = look_at (edit.text, members.found.begin, name);
+    struct members inner = config_merge_json_look_at (edit.text, members.found.begin, name);
     made = inner.found.begin > 0 ? replaced (&edit, inner.found, value)
                                  : appended (&edit, members.found.begin, 1, name, value);
     json_object_set (list, name, (json_t *)value);
@@ -292,8 +293,8 @@ config_merge_json (const char *text, const char *key, const char *name, const js
 char *
 config_merge_json_item (const char *text, const char *key, const char *id, const json_t *item, GError **error)
 {
-  struct edit edit = {.text = is_blank (text) ? "{}\n" : text};
-  g_autoptr (json_t) root = read_file (edit.text, error);
+  struct edit edit = {.text = config_merge_json_is_blank (text) ? "{}\n" : text};
+  g_autoptr (json_t) root = config_merge_json_read_file (edit.text, error);
   if (!root)
     return NULL;
   json_t *list = json_object_get (root, key), *each;
@@ -313,7 +314,7 @@ config_merge_json_item (const char *text, const char *key, const char *id, const
     json_object_set (root, key, fresh);
     made = appended (&edit, top, 0, key, fresh);
   } else {
-    made = appended (&edit, look_at (edit.text, top, key).found.begin, 1, NULL, item);
+    made = appended (&edit, config_merge_json_look_at (edit.text, top, key).found.begin, 1, NULL, item);
     json_array_append (list, (json_t *)item);
   }
   g_free (edit.unit);

@@ -30,7 +30,7 @@ skip_blank (struct cursor *cursor)
 
 /* A string of any of the four kinds, at whose first quote the cursor stands. */
 static gboolean
-skip_string (struct cursor *cursor, GError **error)
+config_merge_toml_skip_string (struct cursor *cursor, GError **error)
 {
   const char *at = cursor->text + cursor->at;
   char quote = at[0];
@@ -54,7 +54,7 @@ skip_string (struct cursor *cursor, GError **error)
 
 /* The parts of a key: a.b."c d". Their escapes stay as they are: such a name is none of ours. */
 static GStrv
-read_key (struct cursor *cursor, GError **error)
+config_merge_toml_read_key (struct cursor *cursor, GError **error)
 {
   g_autoptr (GStrvBuilder) parts = g_strv_builder_new ();
   for (;;) {
@@ -63,7 +63,7 @@ read_key (struct cursor *cursor, GError **error)
     char first = cursor->text[begin];
     gboolean quoted = first == '"' || first == '\'';
     if (quoted) {
-      if (!skip_string (cursor, error))
+      if (!config_merge_toml_skip_string (cursor, error))
         return NULL;
     } else
       cursor->at += strspn (cursor->text + begin, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-");
@@ -83,13 +83,13 @@ read_key (struct cursor *cursor, GError **error)
 
 /* To the end of the line in which the value ends. */
 static gboolean
-skip_value (struct cursor *cursor, GError **error)
+config_merge_toml_skip_value (struct cursor *cursor, GError **error)
 {
   gsize begin = cursor->at, depth = 0;
   for (;;) {
     char c = cursor->text[cursor->at];
     if (c == '"' || c == '\'') {
-      if (!skip_string (cursor, error))
+      if (!config_merge_toml_skip_string (cursor, error))
         return FALSE;
       continue;
     }
@@ -137,13 +137,13 @@ next_statement (struct cursor *cursor, struct statement *ret, GError **error)
   ret->is_table = marks > 0;
   ret->is_list = marks == 2;
   cursor->at += marks;
-  g_auto (GStrv) key = read_key (cursor, error);
+  g_auto (GStrv) key = config_merge_toml_read_key (cursor, error);
   if (!key)
     return FALSE;
   if (strncmp (text + cursor->at, ret->is_list ? "]]" : ret->is_table ? "]" : "=", MAX (marks, 1)) != 0)
     return malformed (cursor, ret->begin, error);
   cursor->at += MAX (marks, 1);
-  if (!skip_value (cursor, error))
+  if (!config_merge_toml_skip_value (cursor, error))
     return FALSE;
   ret->end = cursor->at;
   ret->key = g_steal_pointer (&key);
@@ -160,7 +160,7 @@ begins_with (GStrv key, const char *first, const char *second)
 /* ---- writing ---- */
 
 static void
-write_text (GString *out, const char *text)
+config_merge_toml_write_text (GString *out, const char *text)
 {
   g_string_append_c (out, '"');
   for (; *text; text++) {
@@ -176,7 +176,7 @@ write_text (GString *out, const char *text)
 }
 
 static void
-write_table (GString *out, const char *key, const char *name, const json_t *value)
+config_merge_toml_write_table (GString *out, const char *key, const char *name, const json_t *value)
 {
   const char *member;
   json_t *each, *item;
@@ -190,17 +190,17 @@ write_table (GString *out, const char *key, const char *name, const json_t *valu
     json_array_foreach (each, i, item)
     {
       g_string_append (out, i > 0 ? ", " : "");
-      write_text (out, json_string_value (item));
+      config_merge_toml_write_text (out, json_string_value (item));
     }
     if (json_is_string (each))
-      write_text (out, json_string_value (each));
+      config_merge_toml_write_text (out, json_string_value (each));
     g_string_append (out, json_is_array (each) ? "]\n" : "\n");
   }
   json_object_foreach ((json_t *)value, member, each) if (json_is_object (each))
   {
     g_autofree char *below = g_strdup_printf ("%s.%s", name, member);
     g_string_append_c (out, '\n');
-    write_table (out, key, below, each);
+    config_merge_toml_write_table (out, key, below, each);
   }
 }
 
@@ -264,7 +264,7 @@ config_merge_toml (const char *text, const char *key, const char *name, const js
     if (i == 0 || at + strspn (text + at, " \t\r\n") < piece->begin)
       g_string_append_len (out, text + at, (gssize)(piece->begin - at));
     if (i == 0)
-      write_table (out, key, name, value);
+      config_merge_toml_write_table (out, key, name, value);
     at = piece->end;
   }
   g_string_append (out, text + at);
@@ -273,7 +273,7 @@ config_merge_toml (const char *text, const char *key, const char *name, const js
       g_string_append_c (out, '\n');
     if (out->len > 0)
       g_string_append_c (out, '\n');
-    write_table (out, key, name, value);
+    config_merge_toml_write_table (out, key, name, value);
   }
   return g_string_free (g_steal_pointer (&out), FALSE);
 }

@@ -62,7 +62,7 @@ look_at_engine (const struct config *config, json_t *told, json_t **ret_info)
 
 /* Podman finds a runtime that is a path by itself. */
 static gboolean
-look_at_runtime (const struct config *config, const json_t *info, json_t *told)
+doctor_containers_look_at_runtime (const struct config *config, const json_t *info, json_t *told)
 {
   json_t *known = json_object_get (info, "Runtimes");
   const char *standard = json_string_value (json_object_get (info, "DefaultRuntime"));
@@ -114,7 +114,7 @@ look_at_image (const struct config *config, struct container_client *client, jso
 }
 
 static gboolean
-try_run (json_t *told)
+doctor_containers_try_run (json_t *told)
 {
   g_autoptr (GError) problem = NULL;
   g_autoptr (AdderEngine) engine = adder_engine_new (NULL, &problem);
@@ -149,10 +149,11 @@ doctor_look_at_containers (const struct config *config)
                             "runtime", "runtimes", "image", "checks", "trial");
   json_t *info;
   struct container_client *client = look_at_engine (config, told, &info);
-  gboolean ready = client && look_at_runtime (config, info, told) && look_at_image (config, client, told);
+  gboolean ready = client && doctor_containers_look_at_runtime (config, info, told) &&
+                   look_at_image (config, client, told);
   container_client_free (client);
   json_decref (info);
-  ready = ready && try_run (told);
+  ready = ready && doctor_containers_try_run (told);
   json_object_set_new (told, "ready", json_boolean (ready));
   return told;
 }

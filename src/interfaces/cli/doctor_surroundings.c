@@ -12,7 +12,8 @@
 #include "sandbox/mountinfo.h"
 
 static void
-add (json_t *list, const char *name, const char *state, gboolean good, const char *text, const char *remedy)
+doctor_surroundings_add (json_t *list, const char *name, const char *state, gboolean good, const char *text,
+                         const char *remedy)
 {
   json_array_append_new (list,
                          json_pack ("{s:s, s:s, s:b, s:s, s:o}", "name", name, "state", state, "good", good,
@@ -21,7 +22,7 @@ add (json_t *list, const char *name, const char *state, gboolean good, const cha
 
 /* paths_runtime_dir makes sure of the directory itself. */
 static void
-look_at_runtime (json_t *list)
+doctor_surroundings_look_at_runtime (json_t *list)
 {
   struct stat st;
   g_autofree char *path = paths_runtime_dir (NULL);
@@ -33,8 +34,9 @@ look_at_runtime (json_t *list)
                                : g_strdup_printf ("%s lies where everybody may write: another user can take "
                                                   "its name before Adder does, and have it refuse to start",
                                                   path);
-  add (list, "runtime", good ? "own" : "exposed", good, text,
-       "set XDG_RUNTIME_DIR or ADDER_RUNTIME_DIR to a directory of your own; it costs nothing");
+  doctor_surroundings_add (
+      list, "runtime", good ? "own" : "exposed", good, text,
+      "set XDG_RUNTIME_DIR or ADDER_RUNTIME_DIR to a directory of your own; it costs nothing");
 }
 
 static void
@@ -52,11 +54,12 @@ look_at_mounts (json_t *list)
     fclose (file);
   if (!known)
     return;
-  add (list, "mounts", shared ? "shared" : "private", TRUE,
-       shared
-           ? "what is mounted later appears in other namespaces; Adder makes the mounts of sandboxes private"
-           : "what is mounted later appears in no other namespace",
-       NULL);
+  doctor_surroundings_add (
+      list, "mounts", shared ? "shared" : "private", TRUE,
+      shared
+          ? "what is mounted later appears in other namespaces; Adder makes the mounts of sandboxes private"
+          : "what is mounted later appears in no other namespace",
+      NULL);
 }
 
 /* Settings of the kernel that are a number in a file: what they mean while it is not 0. */
@@ -82,8 +85,8 @@ look_at_switches (json_t *list)
     if (!g_file_get_contents (switches[i].path, &value, NULL, NULL))
       continue;
     gboolean off = g_ascii_strtoll (value, NULL, 10) != 1;
-    add (list, switches[i].name, off ? "off" : "on", off, off ? switches[i].off : switches[i].on,
-         switches[i].remedy);
+    doctor_surroundings_add (list, switches[i].name, off ? "off" : "on", off,
+                             off ? switches[i].off : switches[i].on, switches[i].remedy);
   }
 }
 
@@ -97,25 +100,27 @@ look_at_core_scheduling (json_t *list, const struct config *config)
   g_autofree char *threads = NULL;
   gboolean shared = g_file_get_contents (switches[0].path, &threads, NULL, NULL) && threads[0] == '1';
   if (!shared || r == -ENODEV)
-    add (list, "core scheduling", "unneeded", TRUE, "no two threads share a core", NULL);
+    doctor_surroundings_add (list, "core scheduling", "unneeded", TRUE, "no two threads share a core", NULL);
   else if (r < 0)
-    add (list, "core scheduling", "unavailable", FALSE,
-         "the kernel cannot keep others off the cores of a sandbox (CONFIG_SCHED_CORE, Linux 5.14)",
-         "switch SMT off, or use a kernel that is built with it");
+    doctor_surroundings_add (
+        list, "core scheduling", "unavailable", FALSE,
+        "the kernel cannot keep others off the cores of a sandbox (CONFIG_SCHED_CORE, Linux 5.14)",
+        "switch SMT off, or use a kernel that is built with it");
   else
-    add (list, "core scheduling", on ? "on" : "off", on,
-         on ? "nobody else runs on a core beside a sandbox's thread"
-            : "available, and left to profiles: others may run on a core beside a sandbox's thread",
-         "[sandbox] mitigations = core_scheduling; the other thread of a core idles wherever a sandbox has "
-         "no work "
-         "for it");
+    doctor_surroundings_add (
+        list, "core scheduling", on ? "on" : "off", on,
+        on ? "nobody else runs on a core beside a sandbox's thread"
+           : "available, and left to profiles: others may run on a core beside a sandbox's thread",
+        "[sandbox] mitigations = core_scheduling; the other thread of a core idles wherever a sandbox has "
+        "no work "
+        "for it");
 }
 
 json_t *
 doctor_look_around (const struct config *config)
 {
   json_t *list = json_array ();
-  look_at_runtime (list);
+  doctor_surroundings_look_at_runtime (list);
   look_at_mounts (list);
   look_at_switches (list);
   look_at_core_scheduling (list, config);

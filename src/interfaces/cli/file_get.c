@@ -22,7 +22,8 @@
 
 /* What SOURCE holds, to TO. *RET_SHA256 is the caller's. */
 static gboolean
-copy_all (int source, int to, const char *what, char **ret_sha256, guint64 *ret_bytes, GError **error)
+file_get_copy_all (int source, int to, const char *what, char **ret_sha256, guint64 *ret_bytes,
+                   GError **error)
 {
   g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
   g_autofree guint8 *block = g_malloc (BLOCK_BYTES);
@@ -47,7 +48,7 @@ copy_all (int source, int to, const char *what, char **ret_sha256, guint64 *ret_
 }
 
 static gboolean
-is_whole (const json_t *file, const char *sha256, guint64 bytes, GError **error)
+file_get_is_whole (const json_t *file, const char *sha256, guint64 bytes, GError **error)
 {
   if ((guint64)json_integer_value (json_object_get (file, "bytes")) == bytes &&
       g_strcmp0 (json_string_value (json_object_get (file, "sha256")), sha256) == 0)
@@ -77,7 +78,7 @@ move_into_place (const char *aside, const char *path, gboolean replace)
 }
 
 static gboolean
-write_file (int source, const json_t *file, const char *path, gboolean replace, GError **error)
+file_get_write_file (int source, const json_t *file, const char *path, gboolean replace, GError **error)
 {
   g_autofree char *shown = text_one_line (path, -1);
   g_autofree char *aside = g_strdup_printf ("%s.%08x%08x", path, g_random_int (), g_random_int ());
@@ -92,8 +93,8 @@ write_file (int source, const json_t *file, const char *path, gboolean replace, 
     return error_from_errno (error, errno, "cannot make %s", shown);
   g_autofree char *sha256 = NULL;
   guint64 bytes = 0;
-  gboolean whole =
-      copy_all (source, to, shown, &sha256, &bytes, error) && is_whole (file, sha256, bytes, error);
+  gboolean whole = file_get_copy_all (source, to, shown, &sha256, &bytes, error) &&
+                   file_get_is_whole (file, sha256, bytes, error);
   int r = whole ? move_into_place (aside, path, replace) : 0;
   if (r < 0) {
     whole = FALSE;
@@ -109,7 +110,7 @@ write_file (int source, const json_t *file, const char *path, gboolean replace, 
 }
 
 static gboolean
-write_out (int source, const json_t *file, GError **error)
+file_get_write_out (int source, const json_t *file, GError **error)
 {
   const char *mime = json_string_value (json_object_get (file, "mime"));
   if (cli_width (stdout) > 0 && mime && !g_str_has_prefix (mime, "text/")) {
@@ -119,11 +120,11 @@ write_out (int source, const json_t *file, GError **error)
   }
   struct stat st;
   if (fstat (source, &st) < 0 || st.st_size != json_integer_value (json_object_get (file, "bytes")))
-    return is_whole (file, NULL, 0, error);
+    return file_get_is_whole (file, NULL, 0, error);
   g_autofree char *sha256 = NULL;
   guint64 bytes = 0;
-  return copy_all (source, STDOUT_FILENO, "to standard output", &sha256, &bytes, error) &&
-         is_whole (file, sha256, bytes, error);
+  return file_get_copy_all (source, STDOUT_FILENO, "to standard output", &sha256, &bytes, error) &&
+         file_get_is_whole (file, sha256, bytes, error);
 }
 
 /* Where FILE goes; the caller's. *RET_OWN: under its own name in a folder. */
@@ -160,10 +161,10 @@ file_get (struct call_backend *backend, const struct file_get *get, const char *
   }
   *ret_path = NULL;
   if (g_strcmp0 (get->out, "-") == 0)
-    return write_out (source, file, error);
+    return file_get_write_out (source, file, error);
   gboolean own;
   g_autofree char *path = find_path (get, file, &own, error);
-  if (!path || !write_file (source, file, path, !own || get->force, error))
+  if (!path || !file_get_write_file (source, file, path, !own || get->force, error))
     return FALSE;
   *ret_path = g_steal_pointer (&path);
   return TRUE;

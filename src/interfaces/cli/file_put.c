@@ -36,7 +36,7 @@ source_free (gpointer data)
 /* ---- what there is ---- */
 
 static gboolean
-add_source (GPtrArray *sources, const char *path, guint64 bytes, gboolean found, GError **error)
+file_put_add_source (GPtrArray *sources, const char *path, guint64 bytes, gboolean found, GError **error)
 {
   if (sources->len >= FILES_MAX) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there are more than %d files", FILES_MAX);
@@ -49,7 +49,7 @@ add_source (GPtrArray *sources, const char *path, guint64 bytes, gboolean found,
 }
 
 static int
-compare_names (gconstpointer left, gconstpointer right)
+file_put_compare_names (gconstpointer left, gconstpointer right)
 {
   return strcmp (*(char *const *)left, *(char *const *)right);
 }
@@ -67,14 +67,14 @@ walk_folder (GPtrArray *sources, const char *path, guint depth, GError **error)
   for (const char *name; (name = g_dir_read_name (folder));)
     if (name[0] != '.')
       g_ptr_array_add (names, g_strdup (name));
-  g_ptr_array_sort (names, compare_names);
+  g_ptr_array_sort (names, file_put_compare_names);
   for (guint i = 0; i < names->len; i++) {
     g_autofree char *inner = g_build_filename (path, names->pdata[i], NULL);
     struct stat st;
     if (lstat (inner, &st) < 0)
       continue; /* it went away meanwhile */
     if ((S_ISDIR (st.st_mode) && !walk_folder (sources, inner, depth + 1, error)) ||
-        (S_ISREG (st.st_mode) && !add_source (sources, inner, (guint64)st.st_size, TRUE, error)))
+        (S_ISREG (st.st_mode) && !file_put_add_source (sources, inner, (guint64)st.st_size, TRUE, error)))
       return FALSE;
   }
   return TRUE;
@@ -91,7 +91,7 @@ find_sources (GPtrArray *sources, const char *const *paths, GError **error)
       return error_from_errno (error, errno, "cannot open %s", shown);
     }
     if (S_ISDIR (st.st_mode) ? !walk_folder (sources, *paths, 0, error)
-                             : !add_source (sources, *paths, (guint64)st.st_size, FALSE, error))
+                             : !file_put_add_source (sources, *paths, (guint64)st.st_size, FALSE, error))
       return FALSE;
   }
   return TRUE;
@@ -106,7 +106,7 @@ struct progress {
 };
 
 static void
-show_progress (const struct progress *progress)
+file_put_show_progress (const struct progress *progress)
 {
   if (!progress->shown)
     return;
@@ -124,7 +124,7 @@ end_progress (const struct progress *progress)
 }
 
 static int
-open_source (const struct source *source, GError **error)
+file_put_open_source (const struct source *source, GError **error)
 {
   if (strcmp (source->path, "-") == 0)
     return fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
@@ -137,10 +137,10 @@ open_source (const struct source *source, GError **error)
 }
 
 static json_t *
-put_one (struct call_backend *backend, const struct file_put *put, const struct source *source,
-         GError **error)
+file_put_one (struct call_backend *backend, const struct file_put *put, const struct source *source,
+              GError **error)
 {
-  autoclose int fd = open_source (source, error);
+  autoclose int fd = file_put_open_source (source, error);
   if (fd < 0)
     return NULL;
   g_autofree char *own = g_path_get_basename (source->path);
@@ -177,8 +177,8 @@ file_put (struct call_backend *backend, const struct file_put *put, const char *
   for (guint i = 0; i < sources->len; i++) {
     const struct source *source = sources->pdata[i];
     g_autoptr (GError) problem = NULL;
-    show_progress (&progress);
-    json_t *file = put_one (backend, put, source, &problem);
+    file_put_show_progress (&progress);
+    json_t *file = file_put_one (backend, put, source, &problem);
     end_progress (&progress);
     if (!file || !put->quiet)
       tell_one (source, file, problem);

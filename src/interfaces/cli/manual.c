@@ -40,7 +40,7 @@ command_observe (const struct cli_command *table, const char *name, const char *
 }
 
 static int
-print_options (const struct cli_command *table)
+manual_print_options (const struct cli_command *table)
 {
   for (const struct cli_command *row = table; row->name; row++) {
     const struct command_facts facts = command_observe (table, row->name, NULL, TRUE);
@@ -51,7 +51,7 @@ print_options (const struct cli_command *table)
 }
 
 static void
-print_commands (const struct cli_command *table)
+manual_print_commands (const struct cli_command *table)
 {
   printf (".Cm");
   for (const struct cli_command *row = table; row->name; row++)
@@ -77,7 +77,7 @@ print_synopsis (const struct cli_command *table)
     const struct command_facts facts = command_observe (table, row->name, NULL, FALSE);
     printf (".Nm\n.Cm %s\n", row->name);
     if (facts.sub && strcmp (row->arguments, "COMMAND") == 0)
-      print_commands (facts.sub);
+      manual_print_commands (facts.sub);
     else
       print_arguments (row->arguments);
   }
@@ -91,7 +91,7 @@ cli_manual (const struct cli_command *table, int argc, char **argv)
   if (strcmp (part, "synopsis") == 0)
     return print_synopsis (table);
   if (strcmp (part, "options") == 0)
-    return print_options (table);
+    return manual_print_options (table);
   fprintf (stderr, "adder: adder manual prints a part of the manual: synopsis or options\n");
   return CLI_FAILED;
 }

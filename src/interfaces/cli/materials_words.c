@@ -44,7 +44,7 @@ materials_words_entries (struct materials_words *words, const GOptionEntry *own,
 /* ---- to arguments ---- */
 
 static gboolean
-set_text (json_t *arguments, const char *name, const char *text, GError **error)
+materials_words_set_text (json_t *arguments, const char *name, const char *text, GError **error)
 {
   if (!text || json_object_set_new (arguments, name, json_string (text)) == 0)
     return TRUE;
@@ -54,7 +54,7 @@ set_text (json_t *arguments, const char *name, const char *text, GError **error)
 
 /* "Ti, O" */
 static gboolean
-set_list (json_t *arguments, const char *name, const char *text, GError **error)
+materials_words_set_list (json_t *arguments, const char *name, const char *text, GError **error)
 {
   if (!text)
     return TRUE;
@@ -127,11 +127,11 @@ materials_words_arguments (const struct materials_words *words, GError **error)
   g_autoptr (json_t) arguments = json_object ();
   if (words->limit != G_MININT)
     json_object_set_new (arguments, "limit", json_integer (words->limit));
-  gboolean ok = set_list (arguments, "elements", words->elements, error) &&
-                set_text (arguments, "formula", words->formula, error) &&
+  gboolean ok = materials_words_set_list (arguments, "elements", words->elements, error) &&
+                materials_words_set_text (arguments, "formula", words->formula, error) &&
                 set_nsites (arguments, words->nsites, error) &&
-                set_text (arguments, "filter", words->filter, error) &&
-                set_list (arguments, "providers", words->providers, error) &&
+                materials_words_set_text (arguments, "filter", words->filter, error) &&
+                materials_words_set_list (arguments, "providers", words->providers, error) &&
                 set_timeout (arguments, words->timeout, error);
   return ok ? g_steal_pointer (&arguments) : NULL;
 }

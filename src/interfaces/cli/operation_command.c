@@ -26,7 +26,7 @@ operation_command_print (const json_t *answer, const GError *problem, gboolean j
 }
 
 static void
-print_names (const json_t *list)
+operation_command_print_names (const json_t *list)
 {
   gsize i;
   json_t *item;
@@ -37,12 +37,13 @@ print_names (const json_t *list)
 }
 
 static void
-print_list (const struct operation_command *command, const json_t *list, gboolean json, gboolean names)
+operation_command_print_list (const struct operation_command *command, const json_t *list, gboolean json,
+                              gboolean names)
 {
   if (json)
     cli_print_json (list);
   else if (names)
-    print_names (list);
+    operation_command_print_names (list);
   else if (json_array_size (list) > 0)
     command->view (list);
   else if (command->none)
@@ -85,6 +86,6 @@ operation_command (const struct operation_command *command, int argc, char **arg
   }
   if (!command->list || !answer)
     return operation_command_print (answer, problem, json, command->view);
-  print_list (command, json_object_get (answer, command->list), json, names);
+  operation_command_print_list (command, json_object_get (answer, command->list), json, names);
   return 0;
 }

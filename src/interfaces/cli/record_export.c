@@ -30,7 +30,7 @@ struct relay {
 };
 
 static void
-tell (struct relay *relay, gboolean last)
+record_export_tell (struct relay *relay, gboolean last)
 {
   gint64 now_us = g_get_monotonic_time ();
   if (!relay->tells || (!last && now_us - relay->told_us < TELL_US))
@@ -45,7 +45,7 @@ tell (struct relay *relay, gboolean last)
 }
 
 static gpointer
-pass_on (gpointer data)
+record_export_pass_on (gpointer data)
 {
   struct relay *relay = data;
   g_autofree char *part = g_malloc (PART_BYTES);
@@ -59,9 +59,9 @@ pass_on (gpointer data)
     }
     relay->problem = -fd_write_all (relay->to_fd, part, (gsize)got);
     relay->bytes += (guint64)got;
-    tell (relay, FALSE);
+    record_export_tell (relay, FALSE);
   }
-  tell (relay, TRUE);
+  record_export_tell (relay, TRUE);
   /* The daemon is told by this that nobody reads any more. */
   fd_close (&relay->from_fd);
   return NULL;
@@ -79,7 +79,7 @@ export_to (struct call_backend *backend, json_t *params, int to_fd, GError **err
   autoclose int write_fd = ends[1];
   struct relay relay = {
       .from_fd = ends[0], .to_fd = to_fd, .tells = cli_width (stderr) > 0 && cli_width (stdout) == 0};
-  GThread *thread = g_thread_new ("export", pass_on, &relay);
+  GThread *thread = g_thread_new ("export", record_export_pass_on, &relay);
   json_t *answer =
       call_backend_operation_with (backend, "record.export", json_incref (params), write_fd, NULL, &problem);
   fd_close (&write_fd);

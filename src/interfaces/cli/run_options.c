@@ -140,7 +140,7 @@ static const struct option_row option_table[] = {
 G_STATIC_ASSERT (G_N_ELEMENTS (option_table) <= RUN_OPTIONS_MAX);
 
 static gpointer
-place_of (const struct option_row *row, const struct run_options *options)
+run_options_place_of (const struct option_row *row, const struct run_options *options)
 {
   struct run_options *into = (struct run_options *)(guintptr)options;
   if (row->offset != PLAIN)
@@ -158,7 +158,7 @@ run_options_entries (enum run_options_for command, struct run_options *options)
   for (gsize i = 0; i < G_N_ELEMENTS (option_table); i++)
     if (option_table[i].commands & command) {
       entries[count] = option_table[i].entry;
-      entries[count++].arg_data = place_of (&option_table[i], options);
+      entries[count++].arg_data = run_options_place_of (&option_table[i], options);
     }
   return entries;
 }
@@ -168,15 +168,15 @@ run_options_clear (struct run_options *options)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (option_table); i++)
     if (option_table[i].entry.arg == G_OPTION_ARG_FILENAME_ARRAY)
-      g_clear_pointer ((GStrv *)place_of (&option_table[i], options), g_strfreev);
+      g_clear_pointer ((GStrv *)run_options_place_of (&option_table[i], options), g_strfreev);
     else if (option_table[i].entry.arg == G_OPTION_ARG_FILENAME)
-      g_clear_pointer ((char **)place_of (&option_table[i], options), g_free);
+      g_clear_pointer ((char **)run_options_place_of (&option_table[i], options), g_free);
 }
 
-static gboolean invalid (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+static gboolean run_options_invalid (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 static gboolean
-invalid (GError **error, const char *format, ...)
+run_options_invalid (GError **error, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
@@ -190,19 +190,19 @@ invalid (GError **error, const char *format, ...)
 /* ---- the request ---- */
 
 static gboolean
-set_text (struct submission *request, const char *field, const char *text, GError **error)
+run_options_set_text (struct submission *request, const char *field, const char *text, GError **error)
 {
   if (!text)
     return TRUE;
   if (json_object_set_new (request->body, field, json_string (text)) < 0)
-    return invalid (error, "the %s \"%s\" is not UTF-8", field, text);
+    return run_options_invalid (error, "the %s \"%s\" is not UTF-8", field, text);
   return TRUE;
 }
 
 /* All of FD up to PROTOCOL_CODE_MAX; what is longer than the limit code_bytes is cut, and refused by the
  * library. */
 static gboolean
-read_code (struct submission *request, int fd, const char *name, GError **error)
+run_options_read_code (struct submission *request, int fd, const char *name, GError **error)
 {
   g_autoptr (GByteArray) code = g_byte_array_new ();
   guint8 block[65536];
@@ -245,8 +245,8 @@ open_input (const char *path, gboolean or_folder, int *ret_fd, GError **error)
   if (fstat (fd, &st) == 0 && !S_ISREG (st.st_mode) && !S_ISFIFO (st.st_mode) &&
       !(or_folder && S_ISDIR (st.st_mode)) && strcmp (path, "/dev/null") != 0) {
     close (fd);
-    return invalid (error, "%s is %s, not a file", path,
-                    S_ISDIR (st.st_mode) ? "a directory" : "a device or a socket");
+    return run_options_invalid (error, "%s is %s, not a file", path,
+                                S_ISDIR (st.st_mode) ? "a directory" : "a device or a socket");
   }
   *ret_fd = fd;
   return TRUE;
@@ -263,17 +263,18 @@ take_code (struct submission *request, const struct run_options *options, GError
     return TRUE;
   }
   if (strcmp (options->file, "-") == 0)
-    return read_code (request, STDIN_FILENO, "standard input", error);
+    return run_options_read_code (request, STDIN_FILENO, "standard input", error);
   autoclose int fd = -1;
   g_autofree char *name = g_path_get_basename (options->file);
-  return open_input (options->file, FALSE, &fd, error) && read_code (request, fd, options->file, error) &&
-         set_text (request, "name", name, error);
+  return open_input (options->file, FALSE, &fd, error) &&
+         run_options_read_code (request, fd, options->file, error) &&
+         run_options_set_text (request, "name", name, error);
 }
 
 /* "@ID" or "@DATASET", perhaps "=NAME". "/tmp/NAME" is meant for another place; all else is as the library
  * has it. */
 static gboolean
-add_stored (struct submission *request, const char *text, GError **error)
+run_options_add_stored (struct submission *request, const char *text, GError **error)
 {
   const char *equals = strchr (text, '='), *name = equals ? equals + 1 : NULL, *place = "work";
   g_autofree char *id = equals ? g_strndup (text, (gsize)(equals - text)) : g_strdup (text);
@@ -283,14 +284,14 @@ add_stored (struct submission *request, const char *text, GError **error)
   }
   json_t *file = json_pack ("{s:s, s:s?, s:s}", "file_id", id, "name", name, "place", place);
   if (!file)
-    return invalid (error, "--file %s is not UTF-8", text);
+    return run_options_invalid (error, "--file %s is not UTF-8", text);
   json_array_append_new (submission_files (request), file);
   return TRUE;
 }
 
 /* Of "." and the like its real one. */
 static char *
-name_of (const char *path)
+run_options_name_of (const char *path)
 {
   g_autofree char *name = g_path_get_basename (path);
   g_autofree char *real = strcmp (name, ".") == 0 || strcmp (name, "..") == 0 ? realpath (path, NULL) : NULL;
@@ -299,7 +300,7 @@ name_of (const char *path)
 
 /* PATH[:NAME]: a path that is there as a whole may hold colons. */
 static gboolean
-add_file (struct submission *request, const char *text, GError **error)
+run_options_add_file (struct submission *request, const char *text, GError **error)
 {
   g_autofree char *path = g_strdup (text);
   g_autofree char *name = NULL;
@@ -308,21 +309,23 @@ add_file (struct submission *request, const char *text, GError **error)
     name = g_strdup (colon + 1);
     *colon = '\0';
   } else
-    name = name_of (path);
+    name = run_options_name_of (path);
   autoclose int fd = -1;
   if (!open_input (path, TRUE, &fd, error))
     return FALSE;
   if (!g_utf8_validate (name, -1, NULL))
-    return invalid (error, "the file name \"%s\" is not UTF-8: give it another with %s:NAME", name, path);
+    return run_options_invalid (error, "the file name \"%s\" is not UTF-8: give it another with %s:NAME",
+                                name, path);
   return submission_add_file (request, name, &fd, error);
 }
 
 static gboolean
-add_files (struct submission *request, const struct run_options *options, GError **error)
+run_options_add_files (struct submission *request, const struct run_options *options, GError **error)
 {
   for (gsize i = 0; options->files && options->files[i]; i++) {
     const char *text = options->files[i];
-    if (!(text[0] == '@' ? add_stored (request, text, error) : add_file (request, text, error)))
+    if (!(text[0] == '@' ? run_options_add_stored (request, text, error)
+                         : run_options_add_file (request, text, error)))
       return FALSE;
   }
   return TRUE;
@@ -344,7 +347,7 @@ add_stdin (struct submission *request, const struct run_options *options, GError
 }
 
 static gboolean
-add_directory (struct submission *request, const struct run_options *options, GError **error)
+run_options_add_directory (struct submission *request, const struct run_options *options, GError **error)
 {
   if (!options->out)
     return TRUE;
@@ -362,27 +365,27 @@ add_directory (struct submission *request, const struct run_options *options, GE
 }
 
 static gboolean
-set_limit (json_t *limits, const char *name, guint64 value)
+run_options_set_limit (json_t *limits, const char *name, guint64 value)
 {
   return json_object_set_new (limits, name, json_integer ((json_int_t)MIN (value, (guint64)G_MAXINT64))) == 0;
 }
 
 static gboolean
-add_limit (json_t *limits, const char *text, GError **error)
+run_options_add_limit (json_t *limits, const char *text, GError **error)
 {
   const char *equals = strchr (text, '=');
   if (!equals)
-    return invalid (error, "--limit takes NAME=VALUE, not \"%s\"", text);
+    return run_options_invalid (error, "--limit takes NAME=VALUE, not \"%s\"", text);
   g_autofree char *name = g_strndup (text, (gsize)(equals - text));
   int index = limit_find (name);
   guint64 value;
   if (index < 0)
-    return invalid (error, "there is no limit \"%s\" (adder profile show lists them)", name);
+    return run_options_invalid (error, "there is no limit \"%s\" (adder profile show lists them)", name);
   if (!quantity_parse (equals + 1, limit_table[index].unit, &value, error)) {
     g_prefix_error (error, "--limit %s: ", name);
     return FALSE;
   }
-  return set_limit (limits, name, value);
+  return run_options_set_limit (limits, name, value);
 }
 
 /* The processor time follows, unless --limit cpu_ms says otherwise. */
@@ -397,9 +400,9 @@ add_timeout (json_t *limits, const struct run_options *options, GError **error)
   struct profile *profile = profile_load (options->profile ? options->profile : "standard", NULL);
   guint64 cpu_ms = profile ? profile_cpu_ms (profile, wall_ms) : 0;
   profile_free (profile);
-  set_limit (limits, "wall_ms", wall_ms);
+  run_options_set_limit (limits, "wall_ms", wall_ms);
   if (cpu_ms > 0)
-    set_limit (limits, "cpu_ms", cpu_ms);
+    run_options_set_limit (limits, "cpu_ms", cpu_ms);
   return TRUE;
 }
 
@@ -416,10 +419,10 @@ add_limits (struct submission *request, const struct run_options *options, GErro
       g_prefix_error (error, "--memory: ");
       return FALSE;
     }
-    set_limit (limits, "memory_bytes", bytes);
+    run_options_set_limit (limits, "memory_bytes", bytes);
   }
   for (gsize i = 0; options->limits && options->limits[i]; i++)
-    if (!add_limit (limits, options->limits[i], error))
+    if (!run_options_add_limit (limits, options->limits[i], error))
       return FALSE;
   return TRUE;
 }
@@ -440,7 +443,7 @@ run_options_pass_variables (json_t *variables, const char *name)
 }
 
 static gboolean
-add_variables (struct submission *request, const struct run_options *options, GError **error)
+run_options_add_variables (struct submission *request, const struct run_options *options, GError **error)
 {
   json_t *variables = json_object ();
   json_object_set_new (request->body, "variables", variables);
@@ -450,16 +453,16 @@ add_variables (struct submission *request, const struct run_options *options, GE
   for (gsize i = 0; options->variables && options->variables[i]; i++) {
     const char *text = options->variables[i], *equals = strchr (text, '=');
     if (!equals || equals == text)
-      return invalid (error, "--set-env takes NAME=VALUE, not \"%s\"", text);
+      return run_options_invalid (error, "--set-env takes NAME=VALUE, not \"%s\"", text);
     g_autofree char *name = g_strndup (text, (gsize)(equals - text));
     if (json_object_set_new (variables, name, json_string (equals + 1)) < 0)
-      return invalid (error, "the variable \"%s\" is not UTF-8", name);
+      return run_options_invalid (error, "the variable \"%s\" is not UTF-8", name);
   }
   return TRUE;
 }
 
 static gboolean
-add_values (struct submission *request, const struct run_options *options, GError **error)
+run_options_add_values (struct submission *request, const struct run_options *options, GError **error)
 {
   if (!options->values)
     return TRUE;
@@ -468,14 +471,15 @@ add_values (struct submission *request, const struct run_options *options, GErro
   for (gsize i = 0; options->values[i]; i++) {
     const char *text = options->values[i], *equals = strchr (text, '=');
     if (!equals || equals == text)
-      return invalid (error, "--value takes NAME=JSON, not \"%s\"", text);
+      return run_options_invalid (error, "--value takes NAME=JSON, not \"%s\"", text);
     g_autofree char *name = g_strndup (text, (gsize)(equals - text));
     json_error_t problem;
     json_t *value = json_loads (equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &problem);
     if (!value)
-      return invalid (error, "--value %s: %s; text stands in quotes, as in '\"abc\"'", name, problem.text);
+      return run_options_invalid (error, "--value %s: %s; text stands in quotes, as in '\"abc\"'", name,
+                                  problem.text);
     if (json_object_set_new (values, name, value) < 0)
-      return invalid (error, "the name \"%s\" is not UTF-8", name);
+      return run_options_invalid (error, "the name \"%s\" is not UTF-8", name);
   }
   return TRUE;
 }
@@ -502,7 +506,7 @@ add_arguments (struct submission *request, const struct run_options *options, GE
   json_object_set_new (request->body, "arguments", arguments);
   for (char **argument = options->arguments; *argument; argument++)
     if (json_array_append_new (arguments, json_string (*argument)) < 0)
-      return invalid (error, "the argument \"%s\" is not UTF-8", *argument);
+      return run_options_invalid (error, "the argument \"%s\" is not UTF-8", *argument);
   return TRUE;
 }
 
@@ -521,8 +525,8 @@ split_workdir (const struct run_options *options, char **ret_path, const char **
       *colon = '\0';
     }
   if (options->review && colon && *colon == '\0' && strcmp (mode, "overlay") != 0)
-    return invalid (error, "--review works on an overlay of the directory: it does not go together with :%s",
-                    mode);
+    return run_options_invalid (
+        error, "--review works on an overlay of the directory: it does not go together with :%s", mode);
   *ret_mode = options->review ? "review" : mode;
   *ret_path = g_steal_pointer (&path);
   return TRUE;
@@ -545,7 +549,7 @@ add_workdir (struct submission *request, const struct run_options *options, GErr
   json_t *workdir = json_pack ("{s:s?, s:s}", "path", real, "mode", mode);
   if (!real || !workdir) {
     json_decref (workdir);
-    return invalid (error, "the name of the directory %s is not UTF-8", path);
+    return run_options_invalid (error, "the name of the directory %s is not UTF-8", path);
   }
   json_object_set_new (request->body, "workdir", workdir);
   return submission_take_fd (request, &fd, error);
@@ -560,9 +564,9 @@ add_plain (struct submission *request, const struct run_options *options, GError
     if (!row->field)
       continue;
     if (row->entry.arg != G_OPTION_ARG_NONE) {
-      if (!set_text (request, row->field, *(char **)place_of (row, options), error))
+      if (!run_options_set_text (request, row->field, *(char **)run_options_place_of (row, options), error))
         return FALSE;
-    } else if (*(gboolean *)place_of (row, options))
+    } else if (*(gboolean *)run_options_place_of (row, options))
       json_object_set_new (request->body, row->field, json_true ());
   }
   return TRUE;
@@ -578,11 +582,11 @@ run_options_fill (struct submission *request, const struct run_options *options,
   if (options->check)
     json_object_set_new (request->body, "check", json_true ());
   if (!take_code (request, options, error) || !add_plain (request, options, error) ||
-      !add_limits (request, options, error) || !add_variables (request, options, error) ||
-      !add_values (request, options, error) || !add_analysis (request, options, error) ||
-      !add_arguments (request, options, error) || !add_files (request, options, error) ||
+      !add_limits (request, options, error) || !run_options_add_variables (request, options, error) ||
+      !run_options_add_values (request, options, error) || !add_analysis (request, options, error) ||
+      !add_arguments (request, options, error) || !run_options_add_files (request, options, error) ||
       !add_stdin (request, options, error) || !add_workdir (request, options, error) ||
-      !add_directory (request, options, error))
+      !run_options_add_directory (request, options, error))
     return FALSE;
   /* What the library would refuse, it refuses here, whether the run goes to a daemon or not. */
   checked = submission_build (request, NULL, error);

@@ -21,17 +21,18 @@ end_with_what_is_there (struct event_source *source)
 }
 
 static gboolean
-interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
+tool_command_interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
 {
   return FALSE;
 }
 
 static json_t *
-ask (struct call_backend *backend, const struct tool_command *command, struct signal_handler *signals,
-     GError **error)
+tool_command_ask (struct call_backend *backend, const struct tool_command *command,
+                  struct signal_handler *signals, GError **error)
 {
   const struct tool_caller caller = {.directory_fd = -1};
-  struct ending ending = {{.cancel = end_with_what_is_there, .interrupt = interrupt_nothing}, backend};
+  struct ending ending = {{.cancel = end_with_what_is_there, .interrupt = tool_command_interrupt_nothing},
+                          backend};
   struct progress_view view = {0};
   g_autoptr (json_t) question =
       server_tools_question (command->tool, command->toolset, json_incref (command->arguments), &caller);
@@ -50,14 +51,14 @@ prepare_and_ask (struct tool_command *command, GError **error)
   struct call_backend *backend = call_backend_new (command->no_daemon, error);
   json_t *answer = NULL;
   if (backend && (!command->prepare || command->prepare (backend, command->arguments, command->data, error)))
-    answer = ask (backend, command, signals, error);
+    answer = tool_command_ask (backend, command, signals, error);
   call_backend_free (backend);
   return answer;
 }
 
 /* What a tool could not do is one line as everything else that could not be done. */
 static int
-take_answer (const json_t *answer, json_t **ret_reply)
+tool_command_take_answer (const json_t *answer, json_t **ret_reply)
 {
   json_t *reply = json_object_get (answer, "reply");
   const json_t *failure = json_object_get (reply, "error");
@@ -83,5 +84,5 @@ tool_command_call (struct tool_command *command, json_t **ret_reply)
     g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
   else
     answer = prepare_and_ask (command, &problem);
-  return answer ? take_answer (answer, ret_reply) : cli_fail (problem);
+  return answer ? tool_command_take_answer (answer, ret_reply) : cli_fail (problem);
 }

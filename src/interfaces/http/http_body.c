@@ -43,7 +43,7 @@ http_reservation (struct http_request *request)
 
 /* A part of it is enough to see that it cannot be taken: none of it is kept. */
 static void
-refuse (struct http_request *request)
+http_body_refuse (struct http_request *request)
 {
   request->close_after = TRUE;
   http_body_release (request);
@@ -60,7 +60,7 @@ reserve (struct http_request *request, struct reservation **reservation, struct 
   gboolean of_owner, ok = reservation_add (*reservation, bytes, &of_owner);
   if (ok)
     return TRUE;
-  refuse (request);
+  http_body_refuse (request);
   http_set_header (request, "Retry-After", "1");
   http_reply_fault (request, 503, "the bodies of %s requests take as much %s as they may",
                     of_owner ? "your" : "all", quota == request->server->disk ? "of the disk" : "memory");
@@ -68,13 +68,13 @@ reserve (struct http_request *request, struct reservation **reservation, struct 
 }
 
 static void
-add_part (struct http_request *request, const char *bytes, gsize length)
+http_body_add_part (struct http_request *request, const char *bytes, gsize length)
 {
   g_autoptr (GError) problem = NULL;
   if (!reserve (request, &request->disk, request->server->disk, length) ||
       http_multipart_add (request->multipart, bytes, length, &problem))
     return;
-  refuse (request);
+  http_body_refuse (request);
   http_reply_problem (request, problem);
 }
 
@@ -85,11 +85,11 @@ http_body_add (struct http_request *request, const char *bytes, gsize length)
     return;
   request->body_read += length;
   if (request->body_read > request->body_most) {
-    refuse (request);
+    http_body_refuse (request);
     http_reply_fault (request, 413, "the body may have at most %" G_GUINT64_FORMAT " bytes",
                       request->body_most);
   } else if (request->multipart)
-    add_part (request, bytes, length);
+    http_body_add_part (request, bytes, length);
   else if (reserve (request, &request->memory, request->server->memory, length)) {
     if (!request->bytes)
       request->bytes = g_byte_array_new ();
@@ -125,7 +125,7 @@ is_shallow (const char *text, gsize length)
 
 /* What TEXT becomes when it is parsed, in bytes. */
 static guint64
-cost_of (const char *text, gsize length)
+http_body_cost_of (const char *text, gsize length)
 {
   guint64 cost = 0;
   gboolean quoted = FALSE;
@@ -161,7 +161,7 @@ reserve_parsed (struct http_request *request)
 {
   gsize length;
   const char *text = http_body_bytes (request, &length);
-  guint64 cost = cost_of (text, length), most = quota_owner_most (request->server->memory);
+  guint64 cost = http_body_cost_of (text, length), most = quota_owner_most (request->server->memory);
   if (cost + length <= most)
     return cost == 0 || reserve (request, &request->memory, request->server->memory, cost);
   http_reply_fault (request, 413,
@@ -212,7 +212,7 @@ check_parameters (struct http_request *request, GError **error)
 
 /* The problems of all three are told at once. */
 static void
-gather (GString *problems, GError *problem)
+http_body_gather (GString *problems, GError *problem)
 {
   if (problem)
     g_string_append_printf (problems, "%s%s", problems->len > 0 ? "; " : "", problem->message);
@@ -228,21 +228,21 @@ http_body_check (struct http_request *request)
   if (!route || request->status != 0 || !reserve_parsed (request))
     return FALSE;
   if (!check_parameters (request, &problem))
-    gather (problems, g_steal_pointer (&problem));
+    http_body_gather (problems, g_steal_pointer (&problem));
   request->query = http_query_parse (route, request->query_text, &problem);
   if (!request->query)
-    gather (problems, g_steal_pointer (&problem));
+    http_body_gather (problems, g_steal_pointer (&problem));
   if (request->multipart && !http_multipart_end (request->multipart, &problem))
-    gather (problems, g_steal_pointer (&problem));
+    http_body_gather (problems, g_steal_pointer (&problem));
   if (!(route->flags & (HTTP_RAW_BODY | HTTP_MULTIPART))) {
     request->body = parse_body (request, &problem);
     if (!request->body)
-      gather (problems, g_steal_pointer (&problem));
+      http_body_gather (problems, g_steal_pointer (&problem));
     else
       release_text (request);
   } else if ((route->flags & HTTP_MULTIPART) && !request->multipart)
-    gather (problems,
-            g_error_new (ADDER_ERROR, ADDER_ERROR_INVALID, "the body is missing: multipart/form-data"));
+    http_body_gather (
+        problems, g_error_new (ADDER_ERROR, ADDER_ERROR_INVALID, "the body is missing: multipart/form-data"));
   if (problems->len == 0)
     return TRUE;
   http_reply_fault (request, 400, "%s", problems->str);

@@ -47,20 +47,20 @@ http_socket_unref (struct http_socket *socket)
 /* ---- what the wire tells ---- */
 
 static void
-set_deadline (struct http_connection *connection, enum http_phase phase, guint64 ms)
+http_connection_set_deadline (struct http_connection *connection, enum http_phase phase, guint64 ms)
 {
   connection->phase = phase;
   connection->deadline_us = g_get_monotonic_time () + (gint64)ms * 1000;
 }
 
 static void
-see_line (gpointer data, const char *target)
+http_connection_see_line (gpointer data, const char *target)
 {
   struct http_connection *connection = data;
   http_request_free (connection->request);
   connection->request = http_request_new (connection, target);
   if (connection->phase != PHASE_HEAD)
-    set_deadline (connection, PHASE_HEAD, connection->server->config->http_head_ms);
+    http_connection_set_deadline (connection, PHASE_HEAD, connection->server->config->http_head_ms);
 }
 
 static void
@@ -68,7 +68,7 @@ see_head (gpointer data, const char *method, const char *version)
 {
   struct http_connection *connection = data;
   struct http_request *request = connection->request;
-  set_deadline (connection, PHASE_BODY, connection->server->config->http_body_ms);
+  http_connection_set_deadline (connection, PHASE_BODY, connection->server->config->http_body_ms);
   request->body_begun_us = g_get_monotonic_time ();
   http_head_check (request, method, version);
 }
@@ -98,7 +98,7 @@ see_whole (gpointer data)
      * reservation. */
     http_body_release (request);
   }
-  set_deadline (connection, PHASE_REPLY, connection->server->config->http_stall_ms);
+  http_connection_set_deadline (connection, PHASE_REPLY, connection->server->config->http_stall_ms);
 }
 
 static void
@@ -114,7 +114,7 @@ see_done (gpointer data)
   if (request && request->close_after)
     connection->phase = PHASE_OVER;
   else
-    set_deadline (connection, PHASE_IDLE, connection->server->config->http_keep_ms);
+    http_connection_set_deadline (connection, PHASE_IDLE, connection->server->config->http_keep_ms);
   http_request_free (request);
 }
 
@@ -141,7 +141,7 @@ say_raw (int fd, int status, const char *detail)
 
 /* Past the wire, which must have nothing under way. */
 static void
-say (struct http_connection *connection, int status, const char *detail)
+http_connection_say (struct http_connection *connection, int status, const char *detail)
 {
   g_autofree char *reply = plain_reply (status, detail);
   connection->server->wire->say (connection->wire, reply, strlen (reply));
@@ -158,11 +158,11 @@ see_bad (gpointer data, int status)
                        : status >= 500 ? "the request could not be taken"
                                        : "this is no request that HTTP/1.1 allows";
   connection->phase = PHASE_OVER;
-  say (connection, status == 413 ? 431 : status, detail);
+  http_connection_say (connection, status == 413 ? 431 : status, detail);
 }
 
 static const struct wire_calls http_calls = {
-    .line = see_line,
+    .line = http_connection_see_line,
     .head = see_head,
     .body = see_body,
     .whole = see_whole,
@@ -188,7 +188,7 @@ has_bytes (int fd)
 
 /* FALSE: the phase's time is over. */
 static gboolean
-wait_for (const struct http_connection *connection, int fd)
+http_connection_wait_for (const struct http_connection *connection, int fd)
 {
   struct pollfd ready = {.fd = fd, .events = POLLIN};
   for (;;) {
@@ -212,20 +212,20 @@ note_progress (struct http_connection *connection)
   if (connection->phase == PHASE_IDLE && has_bytes (fd)) {
     /* The first one's time has run since the client connected. */
     if (connection->requests > 0)
-      set_deadline (connection, PHASE_HEAD, config->http_head_ms);
+      http_connection_set_deadline (connection, PHASE_HEAD, config->http_head_ms);
     connection->phase = PHASE_HEAD;
   } else if (connection->phase == PHASE_REPLY && is_ready (fd, POLLOUT))
     /* Not by what the client sends: they must take what is sent to them. */
-    set_deadline (connection, PHASE_REPLY, config->http_stall_ms);
+    http_connection_set_deadline (connection, PHASE_REPLY, config->http_stall_ms);
 }
 
 static void
 be_late (struct http_connection *connection)
 {
   if (connection->phase == PHASE_HEAD || connection->phase == PHASE_BODY)
-    say (connection, 408,
-         connection->phase == PHASE_HEAD ? "the request's headers did not come in time"
-                                         : "the request's body did not come in time");
+    http_connection_say (connection, 408,
+                         connection->phase == PHASE_HEAD ? "the request's headers did not come in time"
+                                                         : "the request's body did not come in time");
   else
     shutdown (connection->socket->fd, SHUT_RDWR);
 }
@@ -234,7 +234,7 @@ be_late (struct http_connection *connection)
  * end that comes together with the last bytes of a request is not seen by the library, which looks at the
  * socket when something comes. */
 static gboolean
-has_ended (const struct http_connection *connection)
+http_connection_has_ended (const struct http_connection *connection)
 {
   char byte;
   return connection->phase != PHASE_REPLY &&
@@ -247,7 +247,7 @@ speaks_tls (struct http_connection *connection)
 {
   unsigned char first = 0;
   int fd = connection->socket->fd;
-  if (!wait_for (connection, fd) || recv (fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1)
+  if (!http_connection_wait_for (connection, fd) || recv (fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1)
     return FALSE;
   if (first == TLS_HANDSHAKE)
     return TRUE;
@@ -256,11 +256,11 @@ speaks_tls (struct http_connection *connection)
 }
 
 static void
-serve (struct http_connection *connection)
+http_connection_serve (struct http_connection *connection)
 {
   struct http_server *server = connection->server;
   g_autoptr (GError) problem = NULL;
-  set_deadline (connection, PHASE_IDLE, server->config->http_head_ms);
+  http_connection_set_deadline (connection, PHASE_IDLE, server->config->http_head_ms);
   if (connection->listener->tls && !speaks_tls (connection))
     return;
   int copy = fcntl (connection->socket->fd, F_DUPFD_CLOEXEC, 0);
@@ -274,8 +274,8 @@ serve (struct http_connection *connection)
   }
   int event_fd = server->wire->event_fd (connection->wire);
   note_progress (connection);
-  while (server->wire->work (connection->wire) && !has_ended (connection)) {
-    if (!wait_for (connection, event_fd)) {
+  while (server->wire->work (connection->wire) && !http_connection_has_ended (connection)) {
+    if (!http_connection_wait_for (connection, event_fd)) {
       be_late (connection);
       break;
     }
@@ -337,11 +337,11 @@ connection_free (struct http_connection *connection)
 }
 
 static void *
-connection_thread (void *data)
+http_connection_thread (void *data)
 {
   struct http_connection *connection = data;
   pthread_setname_np (pthread_self (), "http");
-  serve (connection);
+  http_connection_serve (connection);
   if (connection->phase != PHASE_REPLY)
     linger (connection->socket->fd);
   shutdown (connection->socket->fd, SHUT_RDWR);
@@ -350,7 +350,7 @@ connection_thread (void *data)
 }
 
 static gboolean
-start_thread (struct http_connection *connection)
+http_connection_start_thread (struct http_connection *connection)
 {
   pthread_t thread;
   pthread_attr_t attributes;
@@ -363,14 +363,15 @@ start_thread (struct http_connection *connection)
   pthread_attr_setdetachstate (&attributes, PTHREAD_CREATE_DETACHED);
   /* sendfile has no flag against SIGPIPE; the thread inherits this. */
   pthread_sigmask (SIG_BLOCK, &pipe, &before);
-  int r = pthread_create (&thread, &attributes, connection_thread, connection);
+  int r = pthread_create (&thread, &attributes, http_connection_thread, connection);
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   pthread_attr_destroy (&attributes);
   return r == 0;
 }
 
 static void
-turn_away (struct http_server *server, const struct http_listener *listener, int fd, const char *why)
+http_connection_turn_away (struct http_server *server, const struct http_listener *listener, int fd,
+                           const char *why)
 {
   if (!listener->tls)
     say_raw (fd, 503, why);
@@ -408,11 +409,11 @@ http_connection_start (struct http_server *server, const struct http_listener *l
   }
   g_mutex_unlock (&server->lock);
 
-  if (!why && start_thread (connection)) {
+  if (!why && http_connection_start_thread (connection)) {
     if (server->changed)
       server->changed (server->data);
     return;
   }
-  turn_away (server, listener, fd, why ? why : "no thread can be started for it");
+  http_connection_turn_away (server, listener, fd, why ? why : "no thread can be started for it");
   connection_free (connection);
 }

@@ -28,7 +28,7 @@ static const char *const only_once[] = {
 };
 
 static void
-add_header (gpointer data, const char *name, const char *value)
+http_head_add_header (gpointer data, const char *name, const char *value)
 {
   struct http_request *request = data;
   struct http_header *header = g_new (struct http_header, 1);
@@ -37,7 +37,7 @@ add_header (gpointer data, const char *name, const char *value)
 }
 
 static guint
-count_of (const struct http_request *request, const char *name)
+http_head_count_of (const struct http_request *request, const char *name)
 {
   guint count = 0;
   for (guint i = 0; i < request->headers->len; i++) {
@@ -58,7 +58,7 @@ is_token (const char *text)
 }
 
 static gboolean
-is_digits (const char *text)
+http_head_is_digits (const char *text)
 {
   return *text != '\0' && strspn (text, "0123456789") == strlen (text);
 }
@@ -88,7 +88,7 @@ check_headers (struct http_request *request)
       return refuse_framing (request, 400, "a header is not as HTTP has them");
   }
   for (gsize i = 0; only_once[i]; i++)
-    if (count_of (request, only_once[i]) > 1) {
+    if (http_head_count_of (request, only_once[i]) > 1) {
       request->close_after = TRUE;
       http_reply_fault (request, 400, "the header %s stands there twice", only_once[i]);
       return FALSE;
@@ -104,7 +104,7 @@ check_framing (struct http_request *request)
   const char *expect = http_header (request, "Expect");
   if (length && coding)
     return refuse_framing (request, 400, "Content-Length and Transfer-Encoding contradict each other");
-  if (length && !is_digits (length))
+  if (length && !http_head_is_digits (length))
     return refuse_framing (request, 400, "Content-Length is no number");
   if (coding && request->old_version)
     return refuse_framing (request, 400, "HTTP/1.0 has no Transfer-Encoding");
@@ -152,7 +152,7 @@ take_target (struct http_request *request)
 
 /* Whether the list ACCEPT, of ranges with q=, allows TYPE. */
 static gboolean
-accepts (const char *accept, const char *type)
+http_head_accepts (const char *accept, const char *type)
 {
   gsize main_length = strcspn (type, "/") + 1, best = 0;
   gboolean allowed = FALSE;
@@ -186,10 +186,10 @@ check_accept (struct http_request *request)
   const char *accept = http_header (request, "Accept");
   const char *types = route->reply_type ? route->reply_type : "application/json";
   gboolean ok = !accept || *accept == '\0' || strchr (types, '*') ||
-                ((route->flags & HTTP_STREAMS) && accepts (accept, "text/event-stream"));
+                ((route->flags & HTTP_STREAMS) && http_head_accepts (accept, "text/event-stream"));
   g_auto (GStrv) each = g_strsplit (types, " ", -1);
   for (gsize i = 0; !ok && each[i]; i++)
-    ok = accepts (accept, each[i]);
+    ok = http_head_accepts (accept, each[i]);
   if (!ok)
     http_reply_fault (request, 406, "the reply is %s%s, which Accept does not allow", types,
                       route->flags & HTTP_STREAMS ? " or text/event-stream" : "");
@@ -197,14 +197,14 @@ check_accept (struct http_request *request)
 }
 
 static gboolean
-is_type (const char *header, const char *type)
+http_head_is_type (const char *header, const char *type)
 {
   g_autofree char *plain = g_strndup (header, strcspn (header, ";"));
   return g_ascii_strcasecmp (g_strstrip (plain), type) == 0;
 }
 
 static gboolean
-has_body (const struct http_request *request)
+http_head_has_body (const struct http_request *request)
 {
   const char *length = http_header ((struct http_request *)request, "Content-Length");
   return http_header ((struct http_request *)request, "Transfer-Encoding") ||
@@ -227,16 +227,16 @@ check_type (struct http_request *request)
 {
   const struct http_route *route = request->route;
   const char *type = http_header (request, "Content-Type");
-  if (!has_body (request) || (route->flags & HTTP_RAW_BODY))
+  if (!http_head_has_body (request) || (route->flags & HTTP_RAW_BODY))
     return TRUE;
   if (!(route->flags & HTTP_MULTIPART)) {
-    if (type && is_type (type, "application/json"))
+    if (type && http_head_is_type (type, "application/json"))
       return check_charset (request, type);
     http_reply_fault (request, 415, "the body must be application/json, and the header Content-Type %s",
                       type ? "says another" : "is missing");
     return FALSE;
   }
-  if (type && is_type (type, "multipart/form-data")) {
+  if (type && http_head_is_type (type, "multipart/form-data")) {
     g_autoptr (GError) problem = NULL;
     request->multipart = http_multipart_new (type, &problem);
     if (request->multipart)
@@ -250,7 +250,7 @@ check_type (struct http_request *request)
 }
 
 static gboolean
-check_length (struct http_request *request)
+http_head_check_length (struct http_request *request)
 {
   const struct config *config = request->server->config;
   const char *length = http_header (request, "Content-Length");
@@ -334,7 +334,7 @@ http_head_check (struct http_request *request, const char *method, const char *v
   request->method = g_strdup (method);
   request->head_only = strcmp (method, "HEAD") == 0;
   request->old_version = strcmp (version, "HTTP/1.0") == 0;
-  server->wire->each_header (request->connection->wire, add_header, request);
+  server->wire->each_header (request->connection->wire, http_head_add_header, request);
   if (!check_headers (request) || !check_framing (request))
     return FALSE;
   if (is_ending (server)) {
@@ -356,5 +356,5 @@ http_head_check (struct http_request *request, const char *method, const char *v
     reply_without_route (request, allow);
     return FALSE;
   }
-  return check_length (request) && check_type (request) && check_accept (request);
+  return http_head_check_length (request) && check_type (request) && check_accept (request);
 }

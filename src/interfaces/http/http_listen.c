@@ -18,7 +18,7 @@
 #include "interfaces/http/http_private.h"
 
 static gboolean
-fail (GError **error, const char *address, const char *why)
+http_listen_fail (GError **error, const char *address, const char *why)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "--http or [http] listen: \"%s\" %s", address, why);
   return FALSE;
@@ -28,7 +28,7 @@ fail (GError **error, const char *address, const char *why)
 
 /* The lock's file stays for ever: removing a locked file would let two daemons lock two files of one name. */
 static gboolean
-take_lock (struct http_listener *listener, GError **error)
+http_listen_take_lock (struct http_listener *listener, GError **error)
 {
   g_autofree char *path = g_strconcat (listener->path, ".lock", NULL);
   listener->lock_fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -48,13 +48,13 @@ listen_unix (struct http_listener *listener, const char *path, GError **error)
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   struct stat st;
   if (!g_path_is_absolute (path))
-    return fail (error, path, "is no absolute path");
+    return http_listen_fail (error, path, "is no absolute path");
   if (strlen (path) >= sizeof address.sun_path)
-    return fail (error, path, "is longer than a socket's path can be");
+    return http_listen_fail (error, path, "is longer than a socket's path can be");
   memcpy (address.sun_path, path, strlen (path));
   g_autofree char *wanted = g_strdup (path);
   listener->path = g_steal_pointer (&wanted);
-  if (!take_lock (listener, error)) {
+  if (!http_listen_take_lock (listener, error)) {
     g_clear_pointer (&listener->path, g_free);
     return FALSE;
   }
@@ -79,7 +79,7 @@ listen_unix (struct http_listener *listener, const char *path, GError **error)
 
 /* "host:port", "[::1]:port", ":port" of this machine, "port". */
 static gboolean
-split (const char *text, char **ret_host, char **ret_port)
+http_listen_split (const char *text, char **ret_host, char **ret_port)
 {
   const char *colon = strrchr (text, ':');
   const char *port = colon ? colon + 1 : text;
@@ -107,7 +107,7 @@ is_loopback (const struct sockaddr *address)
 
 /* The port is asked for, since 0 stands for any. */
 static char *
-url_of (int fd, gboolean tls)
+http_listen_url_of (int fd, gboolean tls)
 {
   struct sockaddr_storage address = {0};
   socklen_t size = sizeof address;
@@ -139,14 +139,16 @@ listen_tcp (struct http_listener *listener, const char *text, GError **error)
                            .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
   struct addrinfo *found = NULL;
   const int one = 1;
-  if (!split (text, &host, &port))
-    return fail (error, text, "is no address with a port: 127.0.0.1:7117, [::1]:7117 or unix:/path");
+  if (!http_listen_split (text, &host, &port))
+    return http_listen_fail (error, text,
+                             "is no address with a port: 127.0.0.1:7117, [::1]:7117 or unix:/path");
   if (strcmp (host, "localhost") == 0) {
     g_free (host);
     host = g_strdup ("127.0.0.1");
   }
   if (getaddrinfo (host, port, &hints, &found) != 0 || !found)
-    return fail (error, text, "names no address of this machine: it must be a number, such as 127.0.0.1");
+    return http_listen_fail (error, text,
+                             "names no address of this machine: it must be a number, such as 127.0.0.1");
   listener->tcp = TRUE;
   listener->loopback = is_loopback (found->ai_addr);
   listener->fd = socket (found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -159,7 +161,7 @@ listen_tcp (struct http_listener *listener, const char *text, GError **error)
   freeaddrinfo (found);
   if (r < 0)
     return error_from_errno (error, err, "cannot listen on %s%s", text, listen_hint (err));
-  listener->url = url_of (listener->fd, listener->tls);
+  listener->url = http_listen_url_of (listener->fd, listener->tls);
   return TRUE;
 }
 
@@ -178,7 +180,7 @@ http_listen (const char *address, gboolean has_tls, GError **error)
     const char *text = address + (https ? 8 : http ? 7 : 0);
     /* Where there is a certificate, only an address that says http:// goes without. */
     listener->tls = https || (has_tls && !http);
-    ok = (has_tls || !https || fail (error, address, "needs [http] certificate and key")) &&
+    ok = (has_tls || !https || http_listen_fail (error, address, "needs [http] certificate and key")) &&
          listen_tcp (listener, text, error);
   }
   /* As many as the kernel allows: a burst of clients waits its turn instead of being told to try again. */

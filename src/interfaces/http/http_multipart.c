@@ -29,7 +29,7 @@ struct http_multipart {
 };
 
 static gboolean
-fail (GError **error, const char *why)
+http_multipart_fail (GError **error, const char *why)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the body is not multipart/form-data: %s", why);
   return FALSE;
@@ -77,7 +77,7 @@ http_multipart_new (const char *type, GError **error)
   g_autofree char *boundary = http_parameter_of (type, "boundary");
   gsize length = boundary ? strlen (boundary) : 0;
   if (length == 0 || length > BOUNDARY_MAX || strpbrk (boundary, "\r\n")) {
-    fail (error, "its Content-Type names no boundary");
+    http_multipart_fail (error, "its Content-Type names no boundary");
     return NULL;
   }
   struct http_multipart *multipart = g_new0 (struct http_multipart, 1);
@@ -141,7 +141,7 @@ begin_part (struct http_multipart *multipart, char *headers, GError **error)
   struct http_part part = {.fd = -1};
   g_auto (GStrv) lines = g_strsplit (headers, "\r\n", -1);
   if (multipart->parts->len >= PARTS_MAX)
-    return fail (error, "it has more than 128 parts");
+    return http_multipart_fail (error, "it has more than 128 parts");
   for (gsize i = 0; lines[i]; i++) {
     char *value = strchr (lines[i], ':');
     if (!value)
@@ -156,7 +156,7 @@ begin_part (struct http_multipart *multipart, char *headers, GError **error)
   gboolean ok = part.name && g_utf8_validate (part.name, -1, NULL) &&
                 (!part.filename || g_utf8_validate (part.filename, -1, NULL));
   if (!ok)
-    fail (error, "a part has no name");
+    http_multipart_fail (error, "a part has no name");
   else
     ok = (part.fd = nameless_file (error)) >= 0;
   g_array_append_val (multipart->parts, part);
@@ -166,7 +166,7 @@ begin_part (struct http_multipart *multipart, char *headers, GError **error)
 /* ---- data ---- */
 
 static gboolean
-put (struct http_multipart *multipart, gsize length, GError **error)
+http_multipart_put (struct http_multipart *multipart, gsize length, GError **error)
 {
   struct http_part *part = &g_array_index (multipart->parts, struct http_part, multipart->parts->len - 1);
   int r = fd_write_all (part->fd, multipart->waiting->str, length);
@@ -179,7 +179,7 @@ put (struct http_multipart *multipart, gsize length, GError **error)
 
 /* Where TEXT begins in the bytes that wait, or -1. */
 static gssize
-find (const struct http_multipart *multipart, const char *text, gsize length)
+http_multipart_find (const struct http_multipart *multipart, const char *text, gsize length)
 {
   const GString *waiting = multipart->waiting;
   const char *at = memmem (waiting->str, waiting->len, text, length);
@@ -191,11 +191,11 @@ find (const struct http_multipart *multipart, const char *text, gsize length)
 static gboolean
 to_delimiter (struct http_multipart *multipart, gboolean *ret_more, GError **error)
 {
-  gssize at = find (multipart, multipart->delimiter->str, multipart->delimiter->len);
+  gssize at = http_multipart_find (multipart, multipart->delimiter->str, multipart->delimiter->len);
   gsize keep = multipart->delimiter->len - 1;
   gsize length = at >= 0 ? (gsize)at : multipart->waiting->len - MIN (multipart->waiting->len, keep);
   if (multipart->state == STATE_DATA) {
-    if (!put (multipart, length, error))
+    if (!http_multipart_put (multipart, length, error))
       return FALSE;
   } else
     g_string_erase (multipart->waiting, 0, (gssize)length);
@@ -217,7 +217,7 @@ after_boundary (struct http_multipart *multipart, gboolean *ret_more, GError **e
     return TRUE;
   gboolean last = memcmp (waiting->str, "--", 2) == 0;
   if (!last && memcmp (waiting->str, "\r\n", 2) != 0)
-    return fail (error, "a boundary does not end its line");
+    return http_multipart_fail (error, "a boundary does not end its line");
   multipart->state = last ? STATE_OVER : STATE_HEADERS;
   g_string_erase (multipart->waiting, 0, last ? 2 : 0);
   return TRUE;
@@ -227,14 +227,15 @@ after_boundary (struct http_multipart *multipart, gboolean *ret_more, GError **e
 static gboolean
 take_headers (struct http_multipart *multipart, gboolean *ret_more, GError **error)
 {
-  gssize at = find (multipart, "\r\n\r\n", 4);
+  gssize at = http_multipart_find (multipart, "\r\n\r\n", 4);
   *ret_more = at >= 0;
   if (at > HEADERS_MAX || (at < 0 && multipart->waiting->len > HEADERS_MAX))
-    return fail (error, "the headers of a part are longer than 8 KiB");
+    return http_multipart_fail (error, "the headers of a part are longer than 8 KiB");
   if (at < 0)
     return TRUE;
   if (!are_lines (multipart->waiting->str, (gsize)at))
-    return fail (error, "a header of a part is not one line that ends with CR LF, or has a zero byte");
+    return http_multipart_fail (
+        error, "a header of a part is not one line that ends with CR LF, or has a zero byte");
   g_autofree char *headers = g_strndup (multipart->waiting->str, (gsize)at);
   if (!begin_part (multipart, headers, error))
     return FALSE;
@@ -277,7 +278,7 @@ gboolean
 http_multipart_end (struct http_multipart *multipart, GError **error)
 {
   if (multipart->state != STATE_OVER)
-    return fail (error, "its last boundary is missing");
+    return http_multipart_fail (error, "its last boundary is missing");
   for (guint i = 0; i < multipart->parts->len; i++)
     if (lseek (g_array_index (multipart->parts, struct http_part, i).fd, 0, SEEK_SET) < 0)
       return error_from_errno (error, errno, "cannot read a part of the body");

@@ -39,7 +39,7 @@ gather_params (struct http_request *request, const struct operation *operation)
 
 /* CALL's descriptor stays -1 where no directory is named. */
 static gboolean
-open_directory (struct http_request *request, struct http_call *call, GError **error)
+http_operations_open_directory (struct http_request *request, struct http_call *call, GError **error)
 {
   const json_t *place = json_object_get (call->params, "workdir");
   if (!json_is_object (place))
@@ -57,7 +57,7 @@ gboolean
 http_call_init (struct http_request *request, struct http_call *ret_call, GError **error)
 {
   *ret_call = (struct http_call){gather_params (request, http_route (request)->called), -1, {0}};
-  gboolean ok = open_directory (request, ret_call, error);
+  gboolean ok = http_operations_open_directory (request, ret_call, error);
   ret_call->caller = (struct operation_caller){
       .engine = http_service (request)->engine,
       .owner = http_who (request)->owner,

@@ -52,7 +52,7 @@ integer_of (const char *text)
 }
 
 static json_t *
-number_of (const char *text)
+http_query_number_of (const char *text)
 {
   char *end;
   double number = g_ascii_strtod (text, &end);
@@ -62,7 +62,7 @@ number_of (const char *text)
 
 /* "a,b": a list; one that is empty has nothing in it. */
 static json_t *
-list_of (const char *text)
+http_query_list_of (const char *text)
 {
   json_t *list = json_array ();
   g_auto (GStrv) items = g_strsplit (text, ",", -1);
@@ -73,7 +73,7 @@ list_of (const char *text)
 
 /* TEXT as FIELD wants it; what it cannot be stays text, and is complained of as that. */
 static json_t *
-value_of (const struct field *field, const char *text)
+http_query_value_of (const struct field *field, const char *text)
 {
   json_t *value = NULL;
   if (field && (field->types & FIELD_BOOLEAN))
@@ -81,9 +81,9 @@ value_of (const struct field *field, const char *text)
   if (field && !value && (field->types & FIELD_INTEGER))
     value = integer_of (text);
   if (field && !value && (field->types & FIELD_NUMBER))
-    value = number_of (text);
+    value = http_query_number_of (text);
   if (field && !value && (field->types & FIELD_LIST))
-    value = list_of (text);
+    value = http_query_list_of (text);
   return value ? value : json_string (text);
 }
 
@@ -107,7 +107,8 @@ add_pair (json_t *object, const struct http_route *route, const char *pair, GErr
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the query has %s twice", shown);
     return FALSE;
   }
-  json_object_set_new (object, name, value_of (field_find (route->query ? route->query : none, name), text));
+  json_object_set_new (object, name,
+                       http_query_value_of (field_find (route->query ? route->query : none, name), text));
   return TRUE;
 }
 

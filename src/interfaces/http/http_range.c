@@ -10,7 +10,7 @@
 
 /* Digits at *AT, which is moved behind them. FALSE: there are none, or too many. */
 static gboolean
-read_number (const char **at, guint64 *ret_number)
+http_range_read_number (const char **at, guint64 *ret_number)
 {
   gsize digits = strspn (*at, "0123456789");
   if (digits == 0 || digits > 18)
@@ -28,11 +28,11 @@ http_range_parse (const char *text, guint64 total, guint64 *ret_first, guint64 *
     return HTTP_RANGE_NONE;
   const char *at = text + strlen (unit);
   guint64 first = 0, last = 0;
-  gboolean has_first = read_number (&at, &first);
+  gboolean has_first = http_range_read_number (&at, &first);
   if (*at != '-')
     return HTTP_RANGE_NONE;
   at++;
-  gboolean has_last = read_number (&at, &last);
+  gboolean has_last = http_range_read_number (&at, &last);
   /* Of several ranges none is given: RFC 9110 lets a server do so. */
   if (*at != '\0' || (!has_first && !has_last) || (has_first && has_last && last < first))
     return HTTP_RANGE_NONE;
@@ -108,7 +108,7 @@ set_headers (struct http_request *request, const json_t *file, const char *tag, 
 
 /* Text is told to be UTF-8, which is what code writes: a browser would guess. The caller's. */
 static char *
-type_of (const json_t *file)
+http_range_type_of (const json_t *file)
 {
   const char *mime = json_member_text (file, "mime");
   if (*mime == '\0')
@@ -125,7 +125,7 @@ http_range_reply (struct http_request *request, int fd, const json_t *file, gboo
   autoclose int own = fd;
   guint64 total = (guint64)json_integer_value (json_object_get (file, "bytes")), first = 0, length = total;
   g_autofree char *tag = g_strdup_printf ("\"%s\"", json_member_text (file, "sha256"));
-  g_autofree char *type = type_of (file);
+  g_autofree char *type = http_range_type_of (file);
   const char *same = http_header (request, "If-Match"), *range = http_header (request, "Range");
   const char *if_range = http_header (request, "If-Range");
   set_headers (request, file, tag, is_inline);

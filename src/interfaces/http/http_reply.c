@@ -38,7 +38,7 @@ http_set_header (struct http_request *request, const char *name, const char *val
 }
 
 static void
-drop (struct wire_reply *reply)
+http_reply_drop (struct wire_reply *reply)
 {
   g_free (reply->text);
   fd_close (&reply->fd);
@@ -50,7 +50,7 @@ http_reply_send (struct http_request *request, int status, const char *type, str
   struct http_server *server = request->server;
   if (request->status != 0) {
     log_error ("http: %s was answered twice", request->route ? request->route->operation : "a request");
-    drop (reply);
+    http_reply_drop (reply);
     return;
   }
   request->status = status;

@@ -7,7 +7,7 @@
 /* Whether PATH fits ROUTE, whose parts in braces take any one part that is not empty. *RET_LITERAL: how many
  * parts are the row's own words; the texts of the others go into PARAMETERS, unless it is NULL. */
 static gboolean
-fits (const char *route, const char *path, guint *ret_literal, GHashTable *parameters)
+http_route_fits (const char *route, const char *path, guint *ret_literal, GHashTable *parameters)
 {
   guint literal = 0;
   while (*route == '/' && *path == '/') {
@@ -61,7 +61,7 @@ http_route_find (const struct http_route *const *tables, const char *method, con
   g_autoptr (GPtrArray) methods = g_ptr_array_new ();
   for (gsize t = 0; tables[t]; t++)
     for (const struct http_route *route = tables[t]; route->path; route++) {
-      if (!fits (route->path, path, &literal, NULL))
+      if (!http_route_fits (route->path, path, &literal, NULL))
         continue;
       allow_method (methods, route->method);
       /* The row with the most words of its own is meant: /v1/records/stats before /v1/records/{run}. */
@@ -75,6 +75,6 @@ http_route_find (const struct http_route *const *tables, const char *method, con
     return NULL;
   }
   *ret_parameters = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  fits (best->path, path, &literal, *ret_parameters);
+  http_route_fits (best->path, path, &literal, *ret_parameters);
   return best;
 }

@@ -34,7 +34,7 @@ const struct http_route *const http_all_routes[] = {
 /* ---- accepting ---- */
 
 static void
-accept_one (struct http_server *server, const struct http_listener *listener)
+http_server_accept_one (struct http_server *server, const struct http_listener *listener)
 {
   autoclose int fd = accept4 (listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
@@ -51,7 +51,7 @@ accept_one (struct http_server *server, const struct http_listener *listener)
 }
 
 static void *
-accept_thread (void *data)
+http_server_accept_thread (void *data)
 {
   struct http_server *server = data;
   guint count = server->listeners->len;
@@ -68,7 +68,7 @@ accept_thread (void *data)
       return NULL;
     for (guint i = 0; i < count; i++)
       if (ready[i].revents)
-        accept_one (server, g_ptr_array_index (server->listeners, i));
+        http_server_accept_one (server, g_ptr_array_index (server->listeners, i));
   }
 }
 
@@ -149,7 +149,7 @@ make_identify (struct http_server *server, gboolean shown, GError **error)
 
 /* Half of the descriptors that there may be at most: the others are for sandboxes. */
 static guint
-max_connections (const struct config *config)
+http_server_max_connections (const struct config *config)
 {
   struct rlimit limit;
   guint64 most = config->http_connections;
@@ -159,7 +159,7 @@ max_connections (const struct config *config)
 }
 
 static gboolean
-start (struct http_server *server, const char *addresses, gboolean shown, GError **error)
+http_server_start (struct http_server *server, const char *addresses, gboolean shown, GError **error)
 {
   server->wire = module_load (WIRE_MODULE, WIRE_SYMBOL, error);
   if (!server->wire || !load_tls (server, error) || !listen_all (server, addresses, error) ||
@@ -168,7 +168,7 @@ start (struct http_server *server, const char *addresses, gboolean shown, GError
   server->end_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (server->end_fd < 0)
     return error_from_errno (error, errno, "cannot make an eventfd");
-  int r = pthread_create (&server->acceptor, NULL, accept_thread, server);
+  int r = pthread_create (&server->acceptor, NULL, http_server_accept_thread, server);
   if (r != 0)
     return error_from_errno (error, r, "cannot start a thread");
   server->accepting = TRUE;
@@ -186,7 +186,7 @@ http_server_new (struct service *service, const struct http_server_options *opti
   server->changed = options->changed;
   server->data = options->data;
   server->end_fd = -1;
-  server->max_connections = max_connections (server->config);
+  server->max_connections = http_server_max_connections (server->config);
   server->memory = quota_new (server->config->http_bodies_bytes, server->config->http_bodies_bytes / 2);
   server->disk = quota_new (server->config->http_uploads_bytes,
                             MIN (server->config->http_uploads_bytes / 2, server->config->store_bytes_owner));
@@ -196,7 +196,8 @@ http_server_new (struct service *service, const struct http_server_options *opti
   server->connections = g_hash_table_new (NULL, NULL);
   server->peers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_cond_init (&server->ended);
-  if (!start (server, options->listen ? options->listen : server->config->http_listen, options->shown, error))
+  if (!http_server_start (server, options->listen ? options->listen : server->config->http_listen,
+                          options->shown, error))
     g_clear_pointer (&server, http_server_free);
   return server;
 }

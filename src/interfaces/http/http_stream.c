@@ -58,7 +58,7 @@ http_stream_unref (struct http_stream *stream)
 }
 
 static void
-wake (struct http_stream *stream)
+http_stream_wake (struct http_stream *stream)
 {
   guint64 one = 1;
   /* Full means that it is awake already. */
@@ -128,7 +128,7 @@ wait_for_bytes (struct http_stream *stream, gboolean *ret_comment)
 
 REQUIRES (http_stream)
 static gsize
-take (struct http_stream *stream, char *buffer, gsize size)
+http_stream_take (struct http_stream *stream, char *buffer, gsize size)
 {
   gsize n = MIN (size, stream->buffer->len);
   memcpy (buffer, stream->buffer->str, n);
@@ -139,14 +139,14 @@ take (struct http_stream *stream, char *buffer, gsize size)
 }
 
 static gssize
-read_stream (gpointer data, char *buffer, gsize size)
+http_stream_read_stream (gpointer data, char *buffer, gsize size)
 {
   static const char comment[] = ":\n\n";
   struct http_stream *stream = data;
   gboolean due;
   for (;;) {
     g_mutex_lock (&stream->lock);
-    gsize n = take (stream, buffer, size);
+    gsize n = http_stream_take (stream, buffer, size);
     gboolean ended = stream->ended;
     g_mutex_unlock (&stream->lock);
     if (n > 0 || ended)
@@ -180,14 +180,14 @@ http_stream_write (struct http_stream *stream, const void *data, gsize length)
     gboolean asleep = stream->buffer->len == 0;
     g_string_append_len (stream->buffer, data, (gssize)length);
     if (asleep)
-      wake (stream);
+      http_stream_wake (stream);
   }
   g_mutex_unlock (&stream->lock);
   return ok;
 }
 
 static void
-add_line (GString *event, const char *name, const char *text, gsize length)
+http_stream_add_line (GString *event, const char *name, const char *text, gsize length)
 {
   g_string_append (event, name);
   g_string_append (event, ": ");
@@ -200,12 +200,12 @@ http_stream_send (struct http_stream *stream, const char *name, const char *id, 
 {
   g_autoptr (GString) event = g_string_sized_new (strlen (data) + 64);
   if (name)
-    add_line (event, "event", name, strcspn (name, "\r\n"));
+    http_stream_add_line (event, "event", name, strcspn (name, "\r\n"));
   if (id)
-    add_line (event, "id", id, strcspn (id, "\r\n"));
+    http_stream_add_line (event, "id", id, strcspn (id, "\r\n"));
   for (const char *at = data;;) {
     gsize length = strcspn (at, "\r\n");
-    add_line (event, "data", at, length);
+    http_stream_add_line (event, "data", at, length);
     if (at[length] == '\0')
       break;
     at += length + (at[length] == '\r' && at[length + 1] == '\n' ? 2 : 1);
@@ -219,7 +219,7 @@ http_stream_prime (struct http_stream *stream, const char *id, guint retry_ms)
 {
   g_autoptr (GString) event = g_string_new (NULL);
   if (id)
-    add_line (event, "id", id, strcspn (id, "\r\n"));
+    http_stream_add_line (event, "id", id, strcspn (id, "\r\n"));
   if (retry_ms > 0)
     g_string_append_printf (event, "retry: %u\n", retry_ms);
   g_string_append (event, "data:\n\n");
@@ -255,7 +255,7 @@ http_stream_end (struct http_stream *stream)
 {
   g_mutex_lock (&stream->lock);
   stream->ended = TRUE;
-  wake (stream);
+  http_stream_wake (stream);
   g_mutex_unlock (&stream->lock);
 }
 
@@ -285,7 +285,7 @@ reply_with (struct http_request *request, int status, const char *type, gboolean
     /* The first bytes go at once, so that the client knows that they are heard. */
     g_string_append (stream->buffer, ":\n\n");
   }
-  struct wire_reply reply = {.fd = -1, .read = read_stream, .read_data = stream};
+  struct wire_reply reply = {.fd = -1, .read = http_stream_read_stream, .read_data = stream};
   http_reply_send (request, status, type, &reply);
   return stream;
 }

@@ -63,7 +63,7 @@ identify_may_let_in (struct identify *identify)
 }
 
 static gboolean
-fill (struct identify *identify, enum identify_reach reach, gboolean shown, GError **error)
+identify_fill (struct identify *identify, enum identify_reach reach, gboolean shown, GError **error)
 {
   const struct config *config = identify->config;
   if (!browser_check_origins (config->http_origins, error) ||
@@ -88,7 +88,7 @@ identify_new (const struct config *config, enum identify_reach reach, gboolean s
   identify->config = config;
   identify->owners = rates_new (OWNERS_MAX, RATES_MINUTE_US);
   identify->failures = rates_new (ADDRESSES_MAX, RATES_MINUTE_US);
-  if (fill (identify, reach, shown, error))
+  if (identify_fill (identify, reach, shown, error))
     return identify;
   identify_free (identify);
   return NULL;
@@ -192,7 +192,7 @@ peer_principal (const struct identify *identify, int fd)
 /* ---- replies ---- */
 
 static void
-add_header (struct identity *identity, const char *name, const char *value)
+identify_add_header (struct identity *identity, const char *name, const char *value)
 {
   if (!identity->headers)
     identity->headers = g_ptr_array_new_with_free_func (g_free);
@@ -200,10 +200,10 @@ add_header (struct identity *identity, const char *name, const char *value)
   g_ptr_array_add (identity->headers, g_strdup (value));
 }
 
-static gboolean refuse (struct identity *identity, int status, AdderError code, const char *format, ...)
-    G_GNUC_PRINTF (4, 5);
+static gboolean identify_refuse (struct identity *identity, int status, AdderError code, const char *format,
+                                 ...) G_GNUC_PRINTF (4, 5);
 static gboolean
-refuse (struct identity *identity, int status, AdderError code, const char *format, ...)
+identify_refuse (struct identity *identity, int status, AdderError code, const char *format, ...)
 {
   va_list arguments;
   va_start (arguments, format);
@@ -218,8 +218,8 @@ refuse_for (struct identity *identity, guint wait_s, const char *what)
 {
   char seconds[16];
   g_snprintf (seconds, sizeof seconds, "%u", wait_s);
-  add_header (identity, "Retry-After", seconds);
-  return refuse (identity, 429, ADDER_ERROR_BUSY, "%s; again in %u s", what, wait_s);
+  identify_add_header (identity, "Retry-After", seconds);
+  return identify_refuse (identity, 429, ADDER_ERROR_BUSY, "%s; again in %u s", what, wait_s);
 }
 
 /* What a client has to bring, by RFC 6750 and 9728. WRONG is a word for machines, TEXT for people; both may
@@ -236,7 +236,7 @@ add_challenge (struct identity *identity, const struct identify_facts *facts, en
     g_string_append_printf (value, ", error=\"%s\", error_description=\"%s\"", wrong, text);
   if (document)
     g_string_append_printf (value, ", scope=\"%s\", resource_metadata=\"%s\"", scopes, document);
-  add_header (identity, "WWW-Authenticate", value->str);
+  identify_add_header (identity, "WWW-Authenticate", value->str);
 }
 
 /* ---- the page ---- */
@@ -262,10 +262,10 @@ is_preflight (const struct identify_facts *facts)
 static void
 answer_preflight (const struct identify_facts *facts, struct identity *identity)
 {
-  add_header (identity, "Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE");
+  identify_add_header (identity, "Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE");
   if (facts->wanted_headers && browser_is_header_list (facts->wanted_headers))
-    add_header (identity, "Access-Control-Allow-Headers", facts->wanted_headers);
-  add_header (identity, "Access-Control-Max-Age", PREFLIGHT_AGE_S);
+    identify_add_header (identity, "Access-Control-Allow-Headers", facts->wanted_headers);
+  identify_add_header (identity, "Access-Control-Max-Age", PREFLIGHT_AGE_S);
   identity->status = 204;
 }
 
@@ -275,21 +275,23 @@ page_may_ask (struct identify *identify, const struct identify_facts *facts, str
   const char *origins = identify->config->http_origins;
   enum browser_origin origin = browser_origin (facts->origin, facts->host, facts->tls, origins);
   if (origins)
-    add_header (identity, "Vary", "Origin");
+    identify_add_header (identity, "Vary", "Origin");
   if (origin == BROWSER_FOREIGN) {
     g_autofree char *shown = text_one_line (facts->origin, ORIGIN_SHOWN);
-    return refuse (identity, 403, ADDER_ERROR_REFUSED,
-                   "pages of %s may not ask here: [http] origins of adder.conf does not name them", shown);
+    return identify_refuse (identity, 403, ADDER_ERROR_REFUSED,
+                            "pages of %s may not ask here: [http] origins of adder.conf does not name them",
+                            shown);
   }
   if (!host_is_known (identify, facts))
-    return refuse (identity, 421, ADDER_ERROR_REFUSED,
-                   "the server is not called what the header Host says: [http] hosts of adder.conf does not "
-                   "name it");
+    return identify_refuse (
+        identity, 421, ADDER_ERROR_REFUSED,
+        "the server is not called what the header Host says: [http] hosts of adder.conf does not "
+        "name it");
   if (origin == BROWSER_LISTED) {
-    add_header (identity, "Access-Control-Allow-Origin", facts->origin);
-    add_header (identity, "Access-Control-Expose-Headers",
-                "Content-Range, Location, Mcp-Session-Id, MCP-Protocol-Version, Retry-After, "
-                "WWW-Authenticate");
+    identify_add_header (identity, "Access-Control-Allow-Origin", facts->origin);
+    identify_add_header (identity, "Access-Control-Expose-Headers",
+                         "Content-Range, Location, Mcp-Session-Id, MCP-Protocol-Version, Retry-After, "
+                         "WWW-Authenticate");
     if (is_preflight (facts)) {
       answer_preflight (facts, identity);
       return FALSE;
@@ -314,7 +316,7 @@ refuse_token (struct identify *identify, const struct identify_facts *facts, str
   if (rates_enter (identify->failures, "", LOGGED_A_MINUTE, 0, now_us, &ignored) == RATES_YES)
     log_warning ("http: a request from %s was refused: %s", peer, text);
   add_challenge (identity, facts, facts->route ? facts->route->role : ROLE_GUEST, "invalid_token", text);
-  return refuse (identity, 401, ADDER_ERROR_REFUSED, "%s", text);
+  return identify_refuse (identity, 401, ADDER_ERROR_REFUSED, "%s", text);
 }
 
 static gboolean
@@ -331,11 +333,12 @@ ask_oauth (struct identify *identify, const struct identify_facts *facts, const 
   case OAUTH_NO_SCOPE:
     add_challenge (identity, facts, facts->route->role, "insufficient_scope",
                    "the token has no scope that is one of this server's");
-    return refuse (identity, 403, ADDER_ERROR_REFUSED, "the token has no scope that is one of this server's");
+    return identify_refuse (identity, 403, ADDER_ERROR_REFUSED,
+                            "the token has no scope that is one of this server's");
   case OAUTH_UNREACHABLE:
-    add_header (identity, "Retry-After", "1");
-    return refuse (identity, 503, ADDER_ERROR_FAILED,
-                   "the authorization server does not say whether the token is good");
+    identify_add_header (identity, "Retry-After", "1");
+    return identify_refuse (identity, 503, ADDER_ERROR_FAILED,
+                            "the authorization server does not say whether the token is good");
   case OAUTH_NOT_ASKED:
     return refuse_for (identity, wait_s, "too many wrong tokens came from this address");
   case OAUTH_UNKNOWN:
@@ -365,8 +368,8 @@ who_has (struct identify *identify, const struct identify_facts *facts, const ch
   if (identify->oauth && !g_str_has_prefix (secret, TOKEN_PREFIX))
     return ask_oauth (identify, facts, secret, identity);
   if (problem) {
-    add_header (identity, "Retry-After", "10");
-    return refuse (identity, 503, ADDER_ERROR_FAILED, "%s", problem->message);
+    identify_add_header (identity, "Retry-After", "10");
+    return identify_refuse (identity, 503, ADDER_ERROR_FAILED, "%s", problem->message);
   }
   return refuse_token (identify, facts, identity,
                        "the token is not valid here: it never was, or was revoked or rotated");
@@ -386,12 +389,12 @@ find_who (struct identify *identify, const struct identify_facts *facts, struct 
     return TRUE;
   add_challenge (identity, facts, facts->route->role, NULL, NULL);
   if (!identify_may_let_in (identify))
-    return refuse (
+    return identify_refuse (
         identity, 401, ADDER_ERROR_REFUSED,
         "there is no token yet, and nobody is let in without one: adder token create NAME, where the "
         "server runs, makes one");
-  return refuse (identity, 401, ADDER_ERROR_REFUSED,
-                 "who asks? a token is needed, in the header \"Authorization: Bearer TOKEN\"");
+  return identify_refuse (identity, 401, ADDER_ERROR_REFUSED,
+                          "who asks? a token is needed, in the header \"Authorization: Bearer TOKEN\"");
 }
 
 /* ---- what they may, and how often ---- */
@@ -412,14 +415,16 @@ may (const struct identify_facts *facts, struct identity *identity)
     if (g_str_has_prefix (who->owner, "oauth"))
       add_challenge (identity, facts, route->role, "insufficient_scope",
                      "the token's scopes do not allow it");
-    return refuse (identity, 403, ADDER_ERROR_REFUSED, "this needs the role %s; the caller's is %s",
-                   role_name (route->role), role_name (who->role));
+    return identify_refuse (identity, 403, ADDER_ERROR_REFUSED, "this needs the role %s; the caller's is %s",
+                            role_name (route->role), role_name (who->role));
   }
   if ((route->flags & HTTP_DECIDES) && !who->may_decide)
-    return refuse (identity, 403, ADDER_ERROR_REFUSED,
-                   "this caller does not speak for a person: only a token made with --may-decide decides");
+    return identify_refuse (
+        identity, 403, ADDER_ERROR_REFUSED,
+        "this caller does not speak for a person: only a token made with --may-decide decides");
   if (who->read_only && !changes_nothing (facts))
-    return refuse (identity, 403, ADDER_ERROR_REFUSED, "this caller may look, but run and change nothing");
+    return identify_refuse (identity, 403, ADDER_ERROR_REFUSED,
+                            "this caller may look, but run and change nothing");
   return TRUE;
 }
 

@@ -23,7 +23,7 @@ is_port (const char *text)
 
 /* The host of HOST[:PORT] or [ADDRESS][:PORT], in lower case; NULL: it is neither. The caller's. */
 static char *
-host_of (const char *text)
+identify_browser_host_of (const char *text)
 {
   const char *end;
   gboolean bracketed = text[0] == '[';
@@ -80,7 +80,7 @@ any_word (const char *list, word_test test, gconstpointer data, char **ret_word)
 }
 
 static gboolean
-is_word (const char *word, gconstpointer data)
+identify_browser_is_word (const char *word, gconstpointer data)
 {
   return g_ascii_strcasecmp (word, data) == 0;
 }
@@ -89,7 +89,7 @@ static gboolean
 is_no_host (const char *word, gconstpointer data)
 {
   (void)data;
-  g_autofree char *host = host_of (word);
+  g_autofree char *host = identify_browser_host_of (word);
   return !host || g_ascii_strcasecmp (host, word) != 0;
 }
 
@@ -107,7 +107,7 @@ is_no_origin (const char *word, gconstpointer data)
 {
   (void)data;
   const char *rest = after_scheme (word);
-  g_autofree char *host = rest ? host_of (rest) : NULL;
+  g_autofree char *host = rest ? identify_browser_host_of (rest) : NULL;
   return host == NULL;
 }
 
@@ -140,11 +140,11 @@ browser_check_hosts (const char *hosts, GError **error)
 gboolean
 browser_host_is_known (const char *host, const char *local, const char *hosts)
 {
-  g_autofree char *name = host_of (host);
+  g_autofree char *name = identify_browser_host_of (host);
   if (!name)
     return FALSE;
   return strcmp (name, "localhost") == 0 || (local && is_same_address (name, local)) ||
-         any_word (hosts, is_word, name, NULL);
+         any_word (hosts, identify_browser_is_word, name, NULL);
 }
 
 enum browser_origin
@@ -155,7 +155,7 @@ browser_origin (const char *origin, const char *host, gboolean tls, const char *
   g_autofree char *own = g_strconcat (tls ? "https://" : "http://", host ? host : "", NULL);
   if (host && g_ascii_strcasecmp (origin, own) == 0)
     return BROWSER_OWN;
-  return any_word (origins, is_word, origin, NULL) ? BROWSER_LISTED : BROWSER_FOREIGN;
+  return any_word (origins, identify_browser_is_word, origin, NULL) ? BROWSER_LISTED : BROWSER_FOREIGN;
 }
 
 gboolean

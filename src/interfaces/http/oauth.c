@@ -46,7 +46,7 @@ struct oauth {
 
 /* The path of a URL, in it; "" where it has none. */
 static const char *
-path_of (const char *url)
+oauth_path_of (const char *url)
 {
   const char *rest = strstr (url, "://");
   return rest ? rest + 3 + strcspn (rest + 3, "/") : "";
@@ -54,7 +54,7 @@ path_of (const char *url)
 
 /* Without encryption, a token and our secret may go to this machine alone. */
 static gboolean
-check_url (const char *key, const char *url, GError **error)
+oauth_check_url (const char *key, const char *url, GError **error)
 {
   static const char *const near[] = {"http://127.0.0.1", "http://[::1]", "http://localhost"};
   gboolean ok = g_str_has_prefix (url, "https://") && strlen (url) > strlen ("https://");
@@ -91,7 +91,7 @@ check_settings (const struct config *config, GError **error)
                    "[oauth] needs issuer, introspection and resource together: %s is missing", urls[i].key);
       return FALSE;
     }
-    if (!check_url (urls[i].key, urls[i].value, error))
+    if (!oauth_check_url (urls[i].key, urls[i].value, error))
       return FALSE;
   }
   g_auto (GStrv) words = profile_list_parse (config->oauth_scopes, error);
@@ -201,7 +201,7 @@ oauth_document_url (const struct config *config, const char *path)
   if (!config->oauth_issuer || !config->oauth_resource)
     return NULL;
   g_autofree char *resource = resource_with (config, path && strcmp (path, MCP_PATH) == 0 ? MCP_PATH : "");
-  const char *at = path_of (resource);
+  const char *at = oauth_path_of (resource);
   return g_strdup_printf ("%.*s" WELL_KNOWN "%s", (int)(at - resource), resource, at);
 }
 
@@ -284,7 +284,7 @@ scope_role (const struct config *config, const char *scopes, enum role *ret_role
 
 /* Who it is, in a word that can stand in records and logs. The caller's; NULL: it does not say. */
 static char *
-owner_of (const json_t *answer)
+oauth_owner_of (const json_t *answer)
 {
   const char *subject = json_member_text (answer, "sub"), *client = json_member_text (answer, "client_id");
   const char *chosen = subject[0] ? subject : client;
@@ -318,7 +318,7 @@ oauth_judge (const struct config *config, const char *text, gsize length, gint64
   g_autoptr (json_t) answer = json_parse_object (text, length, "its answer", NULL);
   if (!answer)
     return OAUTH_UNREACHABLE;
-  g_autofree char *owner = owner_of (answer);
+  g_autofree char *owner = oauth_owner_of (answer);
   if (!is_good (config, answer, now_ms) || !owner)
     return OAUTH_UNKNOWN;
   const json_t *expires = json_object_get (answer, "exp");
@@ -356,8 +356,8 @@ is_forgotten (gpointer key, gpointer value, gpointer data)
 
 REQUIRES (oauth)
 static void
-remember (struct oauth *oauth, const char *digest, enum oauth_answer answer, struct principal *who,
-          gint64 until_ms)
+oauth_remember (struct oauth *oauth, const char *digest, enum oauth_answer answer, struct principal *who,
+                gint64 until_ms)
 {
   gint64 now_us = g_get_monotonic_time (), hold_us = (gint64)oauth->config->oauth_cache_ms * 1000;
   if (until_ms > 0)
@@ -377,7 +377,7 @@ remember (struct oauth *oauth, const char *digest, enum oauth_answer answer, str
 }
 
 static void
-complain (struct oauth *oauth, const char *reason)
+oauth_complain (struct oauth *oauth, const char *reason)
 {
   gint64 now_us = g_get_monotonic_time ();
   g_mutex_lock (&oauth->lock);
@@ -391,7 +391,7 @@ complain (struct oauth *oauth, const char *reason)
 
 /* POSTs BODY, a form, as the client that we are. */
 static void
-post (const struct oauth *oauth, const char *body, struct http_response *ret_response)
+oauth_post (const struct oauth *oauth, const char *body, struct http_response *ret_response)
 {
   static const char *const headers[] = {"Accept: application/json", NULL};
   const struct config *config = oauth->config;
@@ -416,22 +416,22 @@ post (const struct oauth *oauth, const char *body, struct http_response *ret_res
 }
 
 static enum oauth_answer
-ask (struct oauth *oauth, const char *secret, struct principal **ret_who, gint64 *ret_until_ms)
+oauth_ask (struct oauth *oauth, const char *secret, struct principal **ret_who, gint64 *ret_until_ms)
 {
   g_auto (http_response_t) response = {0};
   enum oauth_answer answer = OAUTH_UNREACHABLE;
   g_autofree char *escaped = g_uri_escape_string (secret, NULL, FALSE);
   g_autofree char *body = g_strconcat ("token_type_hint=access_token&token=", escaped, NULL);
-  post (oauth, body, &response);
+  oauth_post (oauth, body, &response);
   g_autofree char *status = g_strdup_printf ("it answered with status %ld", response.status);
   if (response.end == HTTP_ARRIVED && response.status == 200)
     answer = oauth_judge (oauth->config, response.body->str, response.body->len, g_get_real_time () / 1000,
                           ret_who, ret_until_ms);
   if (answer == OAUTH_UNREACHABLE)
-    complain (oauth, response.end == HTTP_LONG      ? "its answer is too long"
-                     : response.end != HTTP_ARRIVED ? response.reason
-                     : response.status != 200       ? status
-                                                    : "its answer is no JSON object");
+    oauth_complain (oauth, response.end == HTTP_LONG      ? "its answer is too long"
+                           : response.end != HTTP_ARRIVED ? response.reason
+                           : response.status != 200       ? status
+                                                          : "its answer is no JSON object");
   return answer;
 }
 
@@ -450,11 +450,11 @@ oauth_find (struct oauth *oauth, const char *secret, gboolean may_ask, struct pr
     return known || !may_ask ? answer : OAUTH_UNREACHABLE;
 
   gint64 until_ms = 0;
-  answer = ask (oauth, secret, ret_who, &until_ms);
+  answer = oauth_ask (oauth, secret, ret_who, &until_ms);
   g_mutex_lock (&oauth->lock);
   oauth->asking--;
   if (answer != OAUTH_UNREACHABLE)
-    remember (oauth, digest, answer, *ret_who, until_ms);
+    oauth_remember (oauth, digest, answer, *ret_who, until_ms);
   g_mutex_unlock (&oauth->lock);
   return answer;
 }

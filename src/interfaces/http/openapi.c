@@ -67,7 +67,7 @@ parameters (const struct http_route *route)
 }
 
 static gboolean
-is_required (const struct field *fields)
+openapi_is_required (const struct field *fields)
 {
   for (; fields->name; fields++)
     if (!fields->optional)
@@ -95,14 +95,14 @@ body (const struct http_route *route)
     content = json_pack ("{s:{s:o}}", "application/json", "schema", schema_fields (route->body, FALSE));
   else
     return NULL;
-  gboolean required = (route->flags & HTTP_MULTIPART) || (route->body && is_required (route->body));
+  gboolean required = (route->flags & HTTP_MULTIPART) || (route->body && openapi_is_required (route->body));
   return json_pack ("{s:b, s:o}", "required", required, "content", content);
 }
 
 /* ---- what is answered ---- */
 
 static json_t *
-reply_schema (const struct http_route *route)
+openapi_reply_schema (const struct http_route *route)
 {
   json_t *shapes = json_array ();
   for (gsize i = 0; route->replies[i]; i++)
@@ -132,7 +132,8 @@ good_reply (const struct http_route *route)
     for (gsize i = 0; types[i]; i++)
       json_object_set_new (content, types[i], json_object ());
   } else if (route->replies)
-    json_object_set_new (content, "application/json", json_pack ("{s:o}", "schema", reply_schema (route)));
+    json_object_set_new (content, "application/json",
+                         json_pack ("{s:o}", "schema", openapi_reply_schema (route)));
   else if (route->status != 204)
     json_object_set_new (content, "application/json", json_pack ("{s:{s:s}}", "schema", "type", "object"));
   if (route->flags & HTTP_STREAMS)
@@ -167,7 +168,7 @@ static const struct {
 };
 
 static gboolean
-holds (const struct http_route *route, enum when when)
+openapi_holds (const struct http_route *route, enum when when)
 {
   gboolean known = !(route->flags & HTTP_OPEN);
   gboolean takes_body = route->body || (route->flags & (HTTP_MULTIPART | HTTP_RAW_BODY));
@@ -217,7 +218,7 @@ responses (const struct http_route *route)
   if (route->flags & HTTP_RANGES)
     add_ranges (made, route);
   for (gsize i = 0; i < G_N_ELEMENTS (problems); i++) {
-    if (!holds (route, problems[i].when))
+    if (!openapi_holds (route, problems[i].when))
       continue;
     g_snprintf (status, sizeof status, "%d", problems[i].status);
     g_autofree char *name = g_strdup_printf ("Problem%d", problems[i].status);

@@ -28,7 +28,7 @@ replaying_free (gpointer data)
 
 /* Pulls RUN to its end. A client that is gone cancels it, and with it the replay. */
 static void
-pull (struct replaying *replaying, AdderRun *run)
+replay_reply_pull (struct replaying *replaying, AdderRun *run)
 {
   AdderEvent event;
   gboolean gone = FALSE;
@@ -58,13 +58,13 @@ run_all (struct replaying *replaying, GError **error)
     json_t *number = json_object_get (json_array_get (cells, index++), "cell");
     if (!run_events_tell (replaying->stream, "cell", json_pack ("{s:O}", "cell", number)))
       adder_run_cancel (run);
-    pull (replaying, run);
+    replay_reply_pull (replaying, run);
   }
   return library_replay_finish (replaying->replay, error);
 }
 
 static void
-produce (struct http_stream *stream, gpointer data)
+replay_reply_produce (struct http_stream *stream, gpointer data)
 {
   struct replaying *replaying = data;
   g_autoptr (GError) problem = NULL;
@@ -95,5 +95,5 @@ replay_reply (struct http_request *request, AdderReplay *replay)
   replaying->plan = library_replay_plan (replay);
   replaying->owner = g_strdup (http_who (request)->owner);
   replaying->session = json_member_text (json_object_get (replaying->plan, "session"), "session_id");
-  http_reply_produced (request, produce, replaying, replaying_free);
+  http_reply_produced (request, replay_reply_produce, replaying, replaying_free);
 }

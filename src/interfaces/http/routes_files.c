@@ -18,7 +18,7 @@
 
 /* The text of a part that is no file; the caller's. NULL with ERROR. */
 static char *
-text_of (const struct http_part *part, GError **error)
+routes_files_text_of (const struct http_part *part, GError **error)
 {
   char buffer[ADDER_CONVERSATION_BYTES + 1];
   gssize got =
@@ -37,7 +37,7 @@ struct putting {
 };
 
 static gboolean
-put_one (struct putting *putting, const struct http_part *part, GError **error)
+routes_files_put_one (struct putting *putting, const struct http_part *part, GError **error)
 {
   const struct principal *who = http_who (putting->request);
   const struct operation_caller caller = {
@@ -54,7 +54,7 @@ put_one (struct putting *putting, const struct http_part *part, GError **error)
 
 /* All or none. */
 static void
-take_back (struct putting *putting)
+routes_files_take_back (struct putting *putting)
 {
   const struct principal *who = http_who (putting->request);
   const struct operation_caller caller =
@@ -85,7 +85,7 @@ check_parts (struct putting *putting, const struct http_part *parts, gsize count
                    "the parts are file, with a filename each, and one conversation");
       return FALSE;
     }
-    if (!is_file && !(putting->conversation = text_of (&parts[i], error)))
+    if (!is_file && !(putting->conversation = routes_files_text_of (&parts[i], error)))
       return FALSE;
   }
   if (files > 0 && files <= PARTS_MAX)
@@ -103,11 +103,11 @@ handle_put (struct http_request *request)
   struct putting putting = {request, NULL, json_array ()};
   gboolean ok = check_parts (&putting, parts, count, &problem);
   for (gsize i = 0; ok && i < count; i++)
-    ok = strcmp (parts[i].name, "file") != 0 || put_one (&putting, &parts[i], &problem);
+    ok = strcmp (parts[i].name, "file") != 0 || routes_files_put_one (&putting, &parts[i], &problem);
   if (ok)
     http_reply_json (request, 201, json_pack ("{s:O}", "files", putting.files));
   else {
-    take_back (&putting);
+    routes_files_take_back (&putting);
     http_reply_problem (request, problem);
   }
   json_decref (putting.files);

@@ -5,7 +5,7 @@
 #include "interfaces/http/oauth.h"
 
 static void
-reply (struct http_request *request, const char *suffix)
+routes_oauth_reply (struct http_request *request, const char *suffix)
 {
   json_t *document = oauth_document (http_service (request)->config, suffix);
   if (document) {
@@ -20,15 +20,15 @@ reply (struct http_request *request, const char *suffix)
 }
 
 static void
-show_whole (struct http_request *request)
+routes_oauth_show_whole (struct http_request *request)
 {
-  reply (request, "");
+  routes_oauth_reply (request, "");
 }
 
 static void
 show_mcp (struct http_request *request)
 {
-  reply (request, "/mcp");
+  routes_oauth_reply (request, "/mcp");
 }
 
 static const struct field document[] = {
@@ -44,7 +44,7 @@ static const struct field *const documents[] = {document, NULL};
 const struct http_route http_routes_oauth[] = {
     {"GET", "/.well-known/oauth-protected-resource", "protectedResource", "meta", "who gives tokens",
      "The document of RFC 9728 for the whole server, where it takes tokens of an authorization server.",
-     .flags = HTTP_OPEN, .replies = documents, .status = 200, .handle = show_whole},
+     .flags = HTTP_OPEN, .replies = documents, .status = 200, .handle = routes_oauth_show_whole},
     {"GET", "/.well-known/oauth-protected-resource/mcp", "protectedResourceMcp", "meta",
      "who gives tokens for MCP", "The same for the endpoint of MCP.", .flags = HTTP_OPEN,
      .replies = documents, .status = 200, .handle = show_mcp},

@@ -52,7 +52,7 @@ write_records (gpointer data)
 }
 
 static void
-pass_on (struct http_stream *stream, int fd)
+routes_records_pass_on (struct http_stream *stream, int fd)
 {
   g_autofree char *piece = g_malloc (EXPORT_PIECE_BYTES);
   gssize got;
@@ -62,7 +62,7 @@ pass_on (struct http_stream *stream, int fd)
 }
 
 static void
-produce (struct http_stream *stream, gpointer data)
+routes_records_produce (struct http_stream *stream, gpointer data)
 {
   struct exporting *exporting = data;
   g_autoptr (GError) problem = NULL;
@@ -71,7 +71,7 @@ produce (struct http_stream *stream, gpointer data)
     log_warning ("cannot export records: %s", problem->message);
     return;
   }
-  pass_on (stream, exporting->ends[0]);
+  routes_records_pass_on (stream, exporting->ends[0]);
   /* Who still writes sees that nobody reads. */
   fd_close (&exporting->ends[0]);
   g_thread_join (writer);
@@ -113,8 +113,8 @@ handle_export (struct http_request *request)
   gboolean csv = g_strcmp0 (format, "csv") == 0;
   http_set_header (request, "Content-Disposition",
                    csv ? "attachment; filename=\"records.csv\"" : "attachment; filename=\"records.jsonl\"");
-  http_reply_produced_chunks (request, 200, csv ? "text/csv; charset=utf-8" : "application/x-ndjson", produce,
-                              exporting, export_free);
+  http_reply_produced_chunks (request, 200, csv ? "text/csv; charset=utf-8" : "application/x-ndjson",
+                              routes_records_produce, exporting, export_free);
 }
 
 /* ---- the table ---- */

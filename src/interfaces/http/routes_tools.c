@@ -14,7 +14,7 @@
 /* ---- which there are ---- */
 
 static gboolean
-is_offered (struct http_request *request, const struct toolset *toolset, const struct tool *tool)
+routes_tools_is_offered (struct http_request *request, const struct toolset *toolset, const struct tool *tool)
 {
   const struct principal *who = http_who (request);
   const struct tools *tools = http_service (request)->tools;
@@ -64,7 +64,7 @@ handle_list (struct http_request *request)
   json_t *list = json_array ();
   for (gsize i = 0; i < toolset->count; i++) {
     const struct tool *tool = &toolset->tools[i];
-    if (!is_offered (request, toolset, tool))
+    if (!routes_tools_is_offered (request, toolset, tool))
       continue;
     g_autofree char *description =
         installed_describe (toolset, tool, http_service (request)->tools->config, NULL);
@@ -126,7 +126,7 @@ find_tool (struct http_request *request, const struct toolset **ret_toolset, con
 
 /* The directory that the call may work in, and nothing where it named none. */
 static gboolean
-open_directory (struct http_request *request, struct calling *calling, GError **error)
+routes_tools_open_directory (struct http_request *request, struct calling *calling, GError **error)
 {
   const json_t *place = json_object_get (calling->body, "workdir");
   if (!json_is_object (place))
@@ -137,7 +137,7 @@ open_directory (struct http_request *request, struct calling *calling, GError **
 
 /* NULL with ERROR. */
 static struct calling *
-begin (struct http_request *request, GError **error)
+routes_tools_begin (struct http_request *request, GError **error)
 {
   const struct toolset *toolset;
   const struct tool *tool;
@@ -151,7 +151,7 @@ begin (struct http_request *request, GError **error)
   calling->tool = tool;
   calling->body = json_incref ((json_t *)(guintptr)http_body (request));
   calling->directory_fd = -1;
-  if (open_directory (request, calling, error))
+  if (routes_tools_open_directory (request, calling, error))
     return calling;
   calling_free (calling);
   return NULL;
@@ -169,7 +169,7 @@ see (gpointer data, AdderRun *run, const AdderEvent *event)
 
 /* That the client is gone is seen by what watches its socket. */
 static void
-progressed (gpointer data, const struct tool_progress *progress)
+routes_tools_progressed (gpointer data, const struct tool_progress *progress)
 {
   struct calling *calling = data;
   calling->gone =
@@ -178,7 +178,7 @@ progressed (gpointer data, const struct tool_progress *progress)
 
 /* {"reply", "is_error", "exit_code"}: the caller's. *RET_AGAIN_S as the tool's reply has it. */
 static json_t *
-call (struct calling *calling, int watch_fd, guint *ret_again_s)
+routes_tools_call (struct calling *calling, int watch_fd, guint *ret_again_s)
 {
   const struct principal *who = calling->who;
   struct tool_reply reply;
@@ -194,7 +194,7 @@ call (struct calling *calling, int watch_fd, guint *ret_again_s)
       .variables = json_object_get (calling->body, "variables"),
       .watch_fd = watch_fd,
       .saw = calling->events ? see : NULL,
-      .progressed = calling->stream ? progressed : NULL,
+      .progressed = calling->stream ? routes_tools_progressed : NULL,
       .saw_data = calling,
       .profiles = (const char *const *)who->profiles,
       .toolset = who->toolset,
@@ -209,13 +209,13 @@ call (struct calling *calling, int watch_fd, guint *ret_again_s)
 }
 
 static void
-produce (struct http_stream *stream, gpointer data)
+routes_tools_produce (struct http_stream *stream, gpointer data)
 {
   struct calling *calling = data;
   guint again_s;
   calling->stream = stream;
   calling->events = run_events_new (stream);
-  json_t *told = call (calling, http_stream_watch_fd (stream), &again_s);
+  json_t *told = routes_tools_call (calling, http_stream_watch_fd (stream), &again_s);
   run_events_flush (calling->events);
   run_events_tell (stream, "reply", told);
   run_events_free (calling->events);
@@ -225,7 +225,7 @@ static void
 reply_call (struct http_request *request, struct calling *calling)
 {
   guint again_s;
-  json_t *told = call (calling, http_watch_fd (request), &again_s);
+  json_t *told = routes_tools_call (calling, http_watch_fd (request), &again_s);
   char seconds[16];
   (void)g_snprintf (seconds, sizeof seconds, "%u", again_s);
   if (again_s > 0)
@@ -235,14 +235,14 @@ reply_call (struct http_request *request, struct calling *calling)
 }
 
 static void
-handle_call (struct http_request *request)
+routes_tools_handle_call (struct http_request *request)
 {
   g_autoptr (GError) problem = NULL;
-  struct calling *calling = begin (request, &problem);
+  struct calling *calling = routes_tools_begin (request, &problem);
   if (!calling)
     http_reply_problem (request, problem);
   else if (json_is_true (json_object_get (calling->body, "stream")))
-    http_reply_produced (request, produce, calling, calling_free);
+    http_reply_produced (request, routes_tools_produce, calling, calling_free);
   else
     reply_call (request, calling);
 }
@@ -374,7 +374,7 @@ const struct http_route http_routes_tools[] = {
         .body = call_body,
         .replies = call_replies,
         .status = 200,
-        .handle = handle_call,
+        .handle = routes_tools_handle_call,
     },
     {0},
 };

@@ -45,7 +45,7 @@ run_events_tell (struct http_stream *stream, const char *name, json_t *value)
 }
 
 static gboolean
-tell_text (struct run_events *events, int which, const char *bytes, gsize length)
+run_events_tell_text (struct run_events *events, int which, const char *bytes, gsize length)
 {
   if (length == 0)
     return TRUE;
@@ -54,17 +54,17 @@ tell_text (struct run_events *events, int which, const char *bytes, gsize length
 }
 
 static gboolean
-send_output (struct run_events *events, int which, const char *data, gsize length)
+run_events_send_output (struct run_events *events, int which, const char *data, gsize length)
 {
   GByteArray *held = events->held[which];
   if (held->len == 0) {
     gsize whole = capture_whole_length (data, length);
     g_byte_array_append (held, (const guint8 *)data + whole, (guint)(length - whole));
-    return tell_text (events, which, data, whole);
+    return run_events_tell_text (events, which, data, whole);
   }
   g_byte_array_append (held, (const guint8 *)data, (guint)length);
   gsize whole = capture_whole_length ((const char *)held->data, held->len);
-  gboolean sent = tell_text (events, which, (const char *)held->data, whole);
+  gboolean sent = run_events_tell_text (events, which, (const char *)held->data, whole);
   g_byte_array_remove_range (held, 0, (guint)whole);
   return sent;
 }
@@ -82,7 +82,8 @@ run_events_flush (struct run_events *events)
 {
   gboolean sent = TRUE;
   for (int i = 0; i < OUTPUTS; i++) {
-    sent = sent && tell_text (events, i, (const char *)events->held[i]->data, events->held[i]->len);
+    sent =
+        sent && run_events_tell_text (events, i, (const char *)events->held[i]->data, events->held[i]->len);
     g_byte_array_set_size (events->held[i], 0);
   }
   return sent;
@@ -95,9 +96,9 @@ run_events_send (struct run_events *events, AdderRun *run, const AdderEvent *eve
   case ADDER_EVENT_STARTED:
     return run_events_tell (events->stream, "started", json_pack ("{s:s}", "run_id", adder_run_id (run)));
   case ADDER_EVENT_STDOUT:
-    return send_output (events, OUTPUT, event->data, event->length);
+    return run_events_send_output (events, OUTPUT, event->data, event->length);
   case ADDER_EVENT_STDERR:
-    return send_output (events, ERRORS, event->data, event->length);
+    return run_events_send_output (events, ERRORS, event->data, event->length);
   case ADDER_EVENT_DISPLAY:
     return send_display (events, run, event);
   case ADDER_EVENT_PROGRESS: {

@@ -35,7 +35,7 @@ running_free (gpointer data)
 
 /* Whether it may begin, which is known before anything of it is done. */
 static gboolean
-begin (struct service *service, const char *owner, gboolean background, GError **error)
+run_reply_begin (struct service *service, const char *owner, gboolean background, GError **error)
 {
   if (!service_begin (service, error))
     return FALSE;
@@ -47,13 +47,13 @@ begin (struct service *service, const char *owner, gboolean background, GError *
 
 /* Takes ASKED. NULL with ERROR. */
 static struct running *
-start (struct http_request *request, AdderRequest *asked, const json_t *body, GError **error)
+run_reply_start (struct http_request *request, AdderRequest *asked, const json_t *body, GError **error)
 {
   struct service *service = http_service (request);
   const char *owner = http_who (request)->owner;
   gboolean background = json_is_true (json_object_get (body, "background"));
   struct running *running = NULL;
-  if (begin (service, owner, background, error)) {
+  if (run_reply_begin (service, owner, background, error)) {
     running = g_new0 (struct running, 1);
     running->service = service;
     running->reservation = reservation_ref (http_reservation (request));
@@ -75,7 +75,7 @@ start (struct http_request *request, AdderRequest *asked, const json_t *body, GE
 
 /* Pulls the run to its end. EVENTS NULL: nobody hears of it. The caller's. */
 static AdderResult *
-pull (struct running *running, struct run_events *events)
+run_reply_pull (struct running *running, struct run_events *events)
 {
   AdderEvent event;
   gboolean gone = FALSE;
@@ -103,7 +103,7 @@ reply_busy (struct http_request *request, const AdderResult *result)
 static void
 reply_result (struct http_request *request, struct running *running)
 {
-  g_autoptr (AdderResult) result = pull (running, NULL);
+  g_autoptr (AdderResult) result = run_reply_pull (running, NULL);
   if (adder_result_outcome (result) == ADDER_OUTCOME_BUSY)
     reply_busy (request, result);
   else
@@ -114,11 +114,11 @@ reply_result (struct http_request *request, struct running *running)
 /* ---- a stream ---- */
 
 static void
-produce (struct http_stream *stream, gpointer data)
+run_reply_produce (struct http_stream *stream, gpointer data)
 {
   struct running *running = data;
   struct run_events *events = run_events_new (stream);
-  g_autoptr (AdderResult) result = pull (running, events);
+  g_autoptr (AdderResult) result = run_reply_pull (running, events);
   if (run_events_flush (events))
     http_stream_send (stream, "result", NULL, adder_result_json (result));
   run_events_free (events);
@@ -127,10 +127,10 @@ produce (struct http_stream *stream, gpointer data)
 /* ---- the background ---- */
 
 static gpointer
-go_on (gpointer data)
+run_reply_go_on (gpointer data)
 {
   struct running *running = data;
-  adder_result_free (pull (running, NULL));
+  adder_result_free (run_reply_pull (running, NULL));
   running_free (running);
   return NULL;
 }
@@ -143,11 +143,11 @@ reply_background (struct http_request *request, struct running *running)
   g_autofree char *place = g_strdup_printf ("/v1/runs/%s", id);
   g_autoptr (GError) problem = NULL;
   json_t *shown = runs_show (service->engine->runs, running->owner, id, NULL);
-  GThread *thread = g_thread_try_new ("adder-http-run", go_on, running, &problem);
+  GThread *thread = g_thread_try_new ("adder-http-run", run_reply_go_on, running, &problem);
   if (!thread) {
     json_decref (shown);
     adder_run_cancel (running->run);
-    adder_result_free (pull (running, NULL));
+    adder_result_free (run_reply_pull (running, NULL));
     running_free (running);
     http_reply_problem (request, problem);
     return;
@@ -170,13 +170,13 @@ run_reply (struct http_request *request, AdderRequest *asked, const json_t *body
     http_reply_problem (request, problem);
     return;
   }
-  struct running *running = start (request, asked, body, &problem);
+  struct running *running = run_reply_start (request, asked, body, &problem);
   if (!running)
     http_reply_problem (request, problem);
   else if (running->background)
     reply_background (request, running);
   else if (stream)
-    http_reply_produced (request, produce, running, running_free);
+    http_reply_produced (request, run_reply_produce, running, running_free);
   else
     reply_result (request, running);
 }

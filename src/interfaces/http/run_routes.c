@@ -14,7 +14,7 @@
 /* ---- handlers ---- */
 
 static void
-handle_run (struct http_request *request)
+run_routes_handle_run (struct http_request *request)
 {
   g_autoptr (GError) problem = NULL;
   struct http_call call;
@@ -29,7 +29,7 @@ handle_run (struct http_request *request)
 }
 
 static void
-handle_replay (struct http_request *request)
+run_routes_handle_replay (struct http_request *request)
 {
   if (!json_is_true (json_object_get (http_body (request), "stream"))) {
     http_call_operation (request);
@@ -74,9 +74,9 @@ struct run_route {
 };
 
 static const struct run_route table[] = {
-    {"run.new", RUN_TEXT, run_fields, run_replies, handle_run},
-    {"session.cell", RUN_TEXT, run_fields, run_replies, handle_run},
-    {"session.replay", REPLAY_TEXT, replay_stream_fields, replay_replies, handle_replay},
+    {"run.new", RUN_TEXT, run_fields, run_replies, run_routes_handle_run},
+    {"session.cell", RUN_TEXT, run_fields, run_replies, run_routes_handle_run},
+    {"session.replay", REPLAY_TEXT, replay_stream_fields, replay_replies, run_routes_handle_replay},
 };
 
 const struct run_route *

@@ -74,7 +74,7 @@ check_pair (const gnutls_datum_t *certificate, const gnutls_datum_t *key, GError
 }
 
 static gboolean
-read_key (struct wire_tls *tls, const gnutls_datum_t *key, GError **error)
+wire_microhttpd_read_key (struct wire_tls *tls, const gnutls_datum_t *key, GError **error)
 {
   int r = gnutls_privkey_init (&tls->key);
   if (r >= 0)
@@ -101,7 +101,7 @@ wire_tls_new (const char *certificate, gsize certificate_length, const char *key
   gnutls_datum_t key_text = {(unsigned char *)key, (unsigned)key_length};
   struct wire_tls *tls = g_new0 (struct wire_tls, 1);
   unsigned length = CHAIN_MAX;
-  if (check_pair (&certificate_text, &key_text, error) && read_key (tls, &key_text, error)) {
+  if (check_pair (&certificate_text, &key_text, error) && wire_microhttpd_read_key (tls, &key_text, error)) {
     int r = gnutls_pcert_list_import_x509_raw (tls->chain, &length, &certificate_text, GNUTLS_X509_FMT_PEM,
                                                GNUTLS_X509_CRT_LIST_FAIL_IF_UNSORTED);
     if (r >= 0) {
@@ -178,7 +178,7 @@ is_as_read (const struct wire *wire, struct MHD_Connection *connection, const ch
 /* ---- requests ---- */
 
 static gboolean
-has_body (struct MHD_Connection *connection)
+wire_microhttpd_has_body (struct MHD_Connection *connection)
 {
   const char *length =
       MHD_lookup_connection_value (connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
@@ -196,7 +196,7 @@ flush_early (struct wire *wire, struct MHD_Connection *connection)
 }
 
 static void *
-see_line (void *data, const char *target, struct MHD_Connection *connection)
+wire_microhttpd_see_line (void *data, const char *target, struct MHD_Connection *connection)
 {
   struct wire *wire = data;
   wire->connection = connection;
@@ -219,7 +219,7 @@ see_request (void *data, struct MHD_Connection *connection, const char *path, co
     wire->ambiguous = !is_as_read (wire, connection, method, path, version);
     wire->calls->head (wire->data, method, version);
     wire->in_head = FALSE;
-    if (wire->early && has_body (connection))
+    if (wire->early && wire_microhttpd_has_body (connection))
       flush_early (wire, connection);
   } else if (wire->early)
     flush_early (wire, connection);
@@ -281,7 +281,7 @@ see_message (void *data, const char *format, va_list arguments)
 /* ---- the connection ---- */
 
 static struct MHD_Daemon *
-start (struct wire *wire, gsize memory)
+wire_microhttpd_start (struct wire *wire, gsize memory)
 {
   unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG;
   const struct MHD_OptionItem tls[] = {
@@ -294,7 +294,7 @@ start (struct wire *wire, gsize memory)
     flags |= MHD_USE_TLS;
   return MHD_start_daemon (
       flags, 0, NULL, NULL, see_request, wire, MHD_OPTION_EXTERNAL_LOGGER, see_message, wire,
-      MHD_OPTION_URI_LOG_CALLBACK, see_line, wire, MHD_OPTION_NOTIFY_COMPLETED, see_end, wire,
+      MHD_OPTION_URI_LOG_CALLBACK, wire_microhttpd_see_line, wire, MHD_OPTION_NOTIFY_COMPLETED, see_end, wire,
       MHD_OPTION_NOTIFY_CONNECTION, see_connection, wire, MHD_OPTION_UNESCAPE_CALLBACK, leave_as_it_is, wire,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)memory, MHD_OPTION_CONNECTION_LIMIT, 1u,
       MHD_OPTION_CONNECTION_TIMEOUT, 0u, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_STRICT_FOR_CLIENT,
@@ -323,7 +323,7 @@ wire_open (int fd, gsize memory, struct wire_tls *tls, const struct wire_calls *
   wire->data = data;
   wire->tls = serving = tls;
   wire->fd = fd;
-  wire->daemon = start (wire, memory);
+  wire->daemon = wire_microhttpd_start (wire, memory);
   if (getpeername (fd, (struct sockaddr *)&address, &length) < 0)
     length = sizeof (sa_family_t);
   if (!wire->daemon)

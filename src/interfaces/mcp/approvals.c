@@ -23,7 +23,7 @@
 
 /* APPROVAL as people see it at the terminal, without colours. NULL where it is too long. The caller's. */
 static char *
-message_of (const json_t *approval)
+approvals_message_of (const json_t *approval)
 {
   char *text = NULL;
   size_t length = 0;
@@ -40,7 +40,7 @@ message_of (const json_t *approval)
 
 /* The form: yes, no, and always where there is a conversation for it. The caller's. */
 static json_t *
-question_of (const json_t *approval, const char *message)
+approvals_question_of (const json_t *approval, const char *message)
 {
   json_t *words = json_pack ("[s, s]", "yes", "no");
   gboolean always = json_is_string (json_object_get (approval, "conversation"));
@@ -68,7 +68,7 @@ enum verdict {
 
 /* Carries out what ANSWER says about the approval ID. FALSE: it decides nothing. */
 static gboolean
-carry_out (const struct operation_caller *caller, const char *id, const json_t *answer)
+approvals_carry_out (const struct operation_caller *caller, const char *id, const json_t *answer)
 {
   const char *action = json_member_text (answer, "action");
   const json_t *content = json_object_get (answer, "content");
@@ -95,7 +95,7 @@ is_pending (const json_t *approval)
 
 /* Has a person decide about ID. NOTE: why nobody did, for the reply; the caller's. */
 static enum verdict
-settle (struct mcp_request *request, const char *id, char **ret_note)
+approvals_settle (struct mcp_request *request, const char *id, char **ret_note)
 {
   const struct operation_caller caller = OPERATION_CALLER (
       mcp_server_memory (request->server)->service->engine, mcp_owner (request), ROLE_GUEST);
@@ -104,16 +104,16 @@ settle (struct mcp_request *request, const char *id, char **ret_note)
       operation_call (&caller, "approval.show", json_pack ("{s:s}", "approval", id), NULL);
   if (!is_pending (approval))
     return VERDICT_DECIDED;
-  g_autofree char *message = message_of (approval);
+  g_autofree char *message = approvals_message_of (approval);
   if (!message) {
     *ret_note = g_strdup ("it is too long to be shown here");
     return VERDICT_OPEN;
   }
   g_autofree char *key = g_strconcat (KEY_PREFIX, id, NULL);
-  struct mcp_ask ask = {key, "elicitation/create", question_of (approval, message), NULL};
+  struct mcp_ask ask = {key, "elicitation/create", approvals_question_of (approval, message), NULL};
   switch (mcp_input_try (request, &ask, 1, json_pack ("{s:s}", "approval", id), &problem)) {
   case MCP_INPUT_HAVE:
-    if (carry_out (&caller, id, ask.answer))
+    if (approvals_carry_out (&caller, id, ask.answer))
       return VERDICT_DECIDED;
     *ret_note = g_strdup ("the person who was asked did not decide");
     return VERDICT_OPEN;
@@ -131,7 +131,7 @@ settle (struct mcp_request *request, const char *id, char **ret_note)
 /* ---- the call ---- */
 
 static gboolean
-may_ask (const struct mcp_request *request)
+approvals_may_ask (const struct mcp_request *request)
 {
   return mcp_server_memory (request->server)->config->mcp_elicit_approvals &&
          request->caller->principal->may_decide && mcp_client_can (request, "elicitation");
@@ -166,10 +166,10 @@ mcp_approved_call (struct mcp_request *request, const char *toolset, const char 
   g_autofree char *note = NULL, *id = NULL;
   struct tool_reply reply = {0};
   const char *before = json_string_value (json_object_get (mcp_state (request), "approval"));
-  gboolean may = may_ask (request);
+  gboolean may = approvals_may_ask (request);
   id = may ? g_strdup (before) : NULL;
   for (int try = 0; try < TRIES; try++) {
-    enum verdict verdict = id ? settle (request, id, &note) : VERDICT_DECIDED;
+    enum verdict verdict = id ? approvals_settle (request, id, &note) : VERDICT_DECIDED;
     if (verdict == VERDICT_REPLIED) {
       tool_reply_clear (&reply);
       return FALSE;

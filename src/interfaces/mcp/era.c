@@ -31,8 +31,8 @@ era_versions (void)
 }
 
 static gboolean
-refuse (const struct mcp_request *request, int code, const char *text, json_t *data,
-        struct mcp_reply *ret_reply)
+era_refuse (const struct mcp_request *request, int code, const char *text, json_t *data,
+            struct mcp_reply *ret_reply)
 {
   *ret_reply = (struct mcp_reply){mcp_error_message (request->id, code, text, data), BAD_REQUEST};
   return FALSE;
@@ -42,8 +42,8 @@ static gboolean
 refuse_version (const struct mcp_request *request, const char *requested, struct mcp_reply *ret_reply)
 {
   json_t *data = json_pack ("{s:o, s:s}", "supported", era_versions (), "requested", requested);
-  return refuse (request, MCP_UNSUPPORTED_VERSION, "this version of the protocol is not spoken here", data,
-                 ret_reply);
+  return era_refuse (request, MCP_UNSUPPORTED_VERSION, "this version of the protocol is not spoken here",
+                     data, ret_reply);
 }
 
 /* ---- the modern era ---- */
@@ -74,7 +74,7 @@ take_modern (struct mcp_request *request, struct mcp_reply *ret_reply)
   if (version && strcmp (version, MCP_MODERN_VERSION) != 0)
     return refuse_version (request, version, ret_reply);
   if (fault)
-    return refuse (request, MCP_INVALID_PARAMS, fault, NULL, ret_reply);
+    return era_refuse (request, MCP_INVALID_PARAMS, fault, NULL, ret_reply);
   request->era = MCP_MODERN;
   request->version = MCP_MODERN_VERSION;
   request->capabilities = json_object_get (request->meta, MCP_META_CAN);
@@ -96,7 +96,7 @@ refuse_modern (const struct mcp_request *request, const char *header, struct mcp
 {
   if (strcmp (header, MCP_MODERN_VERSION) != 0)
     return refuse_version (request, header, ret_reply);
-  return refuse (request, MCP_INVALID_PARAMS, find_modern_fault (request->meta), NULL, ret_reply);
+  return era_refuse (request, MCP_INVALID_PARAMS, find_modern_fault (request->meta), NULL, ret_reply);
 }
 
 /* ---- the legacy era ---- */
@@ -148,10 +148,10 @@ era_decide (struct mcp_request *request, const char *method, const char *header,
   if (is_modern_header (header) && !notice)
     return refuse_modern (request, header, ret_reply);
   if (!notice && !is_outside (method) && !has_begun (request->session))
-    return refuse (request, MCP_INVALID_PARAMS,
-                   "the request has no _meta with " MCP_META_VERSION
-                   ", and there was no initialize before it",
-                   NULL, ret_reply);
+    return era_refuse (request, MCP_INVALID_PARAMS,
+                       "the request has no _meta with " MCP_META_VERSION
+                       ", and there was no initialize before it",
+                       NULL, ret_reply);
   take_legacy (request);
   return TRUE;
 }

@@ -11,7 +11,7 @@
 #define SHOWN 60 /* bytes of a name in an error */
 
 static gboolean
-wrong (GError **error, const char *name, const char *what)
+form_wrong (GError **error, const char *name, const char *what)
 {
   g_autofree char *shown = text_one_line (name, SHOWN);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s %s", shown, what);
@@ -21,7 +21,7 @@ wrong (GError **error, const char *name, const char *what)
 /* ---- texts ---- */
 
 static gboolean
-is_digits (const char *text, gsize length)
+form_is_digits (const char *text, gsize length)
 {
   for (gsize i = 0; i < length; i++)
     if (!g_ascii_isdigit (text[i]))
@@ -33,8 +33,8 @@ is_digits (const char *text, gsize length)
 static gboolean
 has_date (const char *text)
 {
-  if (strlen (text) < 10 || !is_digits (text, 4) || text[4] != '-' || !is_digits (text + 5, 2) ||
-      text[7] != '-' || !is_digits (text + 8, 2))
+  if (strlen (text) < 10 || !form_is_digits (text, 4) || text[4] != '-' || !form_is_digits (text + 5, 2) ||
+      text[7] != '-' || !form_is_digits (text + 8, 2))
     return FALSE;
   guint year = (guint)g_ascii_strtoull (text, NULL, 10), month = (guint)g_ascii_strtoull (text + 5, NULL, 10);
   guint day = (guint)g_ascii_strtoull (text + 8, NULL, 10);
@@ -82,7 +82,7 @@ check_format (const char *name, const json_t *row, const char *text, GError **er
   for (gsize i = 0; format && i < G_N_ELEMENTS (formats); i++)
     if (strcmp (formats[i].name, format) == 0 && !formats[i].fits (text)) {
       g_autofree char *what = g_strdup_printf ("must be of the format %s", format);
-      return wrong (error, name, what);
+      return form_wrong (error, name, what);
     }
   return TRUE;
 }
@@ -91,8 +91,8 @@ check_format (const char *name, const json_t *row, const char *text, GError **er
 
 /* Whether VALUE is between the members LEAST and MOST of ROW, where it has them. */
 static gboolean
-check_bounds (const char *name, const json_t *row, const char *least, const char *most, double value,
-              const char *of, GError **error)
+form_check_bounds (const char *name, const json_t *row, const char *least, const char *most, double value,
+                   const char *of, GError **error)
 {
   const json_t *low = json_object_get (row, least), *high = json_object_get (row, most);
   g_autofree char *what = NULL;
@@ -100,14 +100,14 @@ check_bounds (const char *name, const json_t *row, const char *least, const char
     what = g_strdup_printf ("must have %s %g at least", of, json_number_value (low));
   else if (json_is_number (high) && value > json_number_value (high))
     what = g_strdup_printf ("must have %s %g at most", of, json_number_value (high));
-  return !what || wrong (error, name, what);
+  return !what || form_wrong (error, name, what);
 }
 
 /* ---- choices ---- */
 
 /* The words that ROW ("enum", "oneOf" or "anyOf" of constants) lets through; FALSE: it is no choice. */
 static gboolean
-is_choice (const json_t *row)
+form_is_choice (const json_t *row)
 {
   return json_is_array (json_object_get (row, "enum")) || json_is_array (json_object_get (row, "oneOf")) ||
          json_is_array (json_object_get (row, "anyOf"));
@@ -136,24 +136,24 @@ has_choice (const json_t *row, const json_t *value)
 /* ---- types ---- */
 
 static gboolean
-check_text (const char *name, const json_t *row, const json_t *value, GError **error)
+form_check_text (const char *name, const json_t *row, const json_t *value, GError **error)
 {
   if (!json_is_string (value))
-    return wrong (error, name, "must be text");
-  if (is_choice (row))
-    return has_choice (row, value) || wrong (error, name, "is none of the choices");
+    return form_wrong (error, name, "must be text");
+  if (form_is_choice (row))
+    return has_choice (row, value) || form_wrong (error, name, "is none of the choices");
   const char *text = json_string_value (value);
-  return check_bounds (name, row, "minLength", "maxLength", (double)g_utf8_strlen (text, -1),
-                       "a number of characters of", error) &&
+  return form_check_bounds (name, row, "minLength", "maxLength", (double)g_utf8_strlen (text, -1),
+                            "a number of characters of", error) &&
          check_format (name, row, text, error);
 }
 
 static gboolean
-check_number (const char *name, const json_t *row, const json_t *value, GError **error)
+form_check_number (const char *name, const json_t *row, const json_t *value, GError **error)
 {
   if (!json_is_number (value))
-    return wrong (error, name, "must be a number");
-  return check_bounds (name, row, "minimum", "maximum", json_number_value (value), "a value of", error);
+    return form_wrong (error, name, "must be a number");
+  return form_check_bounds (name, row, "minimum", "maximum", json_number_value (value), "a value of", error);
 }
 
 static gboolean
@@ -163,14 +163,14 @@ check_integer (const char *name, const json_t *row, const json_t *value, GError 
   double number = json_number_value (value);
   if (!json_is_integer (value) &&
       !(json_is_real (value) && number >= -1e15 && number <= 1e15 && number - (double)(gint64)number == 0.0))
-    return wrong (error, name, "must be an integer");
-  return check_number (name, row, value, error);
+    return form_wrong (error, name, "must be an integer");
+  return form_check_number (name, row, value, error);
 }
 
 static gboolean
 check_boolean (const char *name, G_GNUC_UNUSED const json_t *row, const json_t *value, GError **error)
 {
-  return json_is_boolean (value) || wrong (error, name, "must be true or false");
+  return json_is_boolean (value) || form_wrong (error, name, "must be true or false");
 }
 
 static gboolean
@@ -180,14 +180,14 @@ check_list (const char *name, const json_t *row, const json_t *value, GError **e
   gsize index;
   json_t *item;
   if (!json_is_array (value))
-    return wrong (error, name, "must be a list");
-  if (!check_bounds (name, row, "minItems", "maxItems", (double)json_array_size (value),
-                     "a number of items of", error))
+    return form_wrong (error, name, "must be a list");
+  if (!form_check_bounds (name, row, "minItems", "maxItems", (double)json_array_size (value),
+                          "a number of items of", error))
     return FALSE;
   json_array_foreach (value, index, item)
   {
     if (!json_is_string (item) || !has_choice (items, item))
-      return wrong (error, name, "has something that is none of the choices");
+      return form_wrong (error, name, "has something that is none of the choices");
   }
   return TRUE;
 }
@@ -196,8 +196,8 @@ static const struct {
   const char *type;
   gboolean (*check) (const char *name, const json_t *row, const json_t *value, GError **error);
 } types[] = {
-    {"string", check_text},     {"number", check_number}, {"integer", check_integer},
-    {"boolean", check_boolean}, {"array", check_list},
+    {"string", form_check_text}, {"number", form_check_number}, {"integer", check_integer},
+    {"boolean", check_boolean},  {"array", check_list},
 };
 
 static gboolean
@@ -207,11 +207,11 @@ check_member (const char *name, const json_t *row, const json_t *value, GError *
   for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
     if (strcmp (types[i].type, type) == 0)
       return types[i].check (name, row, value, error);
-  return has_choice (row, value) || wrong (error, name, "is none of the choices");
+  return has_choice (row, value) || form_wrong (error, name, "is none of the choices");
 }
 
 static gboolean
-is_required (const json_t *schema, const char *name)
+form_is_required (const json_t *schema, const char *name)
 {
   gsize index;
   json_t *item;
@@ -229,12 +229,12 @@ mcp_form_check (const json_t *schema, const json_t *content, GError **error)
   const char *name;
   json_t *row;
   if (!json_is_object (content))
-    return wrong (error, "content", "must be an object");
+    return form_wrong (error, "content", "must be an object");
   json_object_foreach (json_object_get (schema, "properties"), name, row)
   {
     const json_t *value = json_object_get (content, name);
-    if (!value && is_required (schema, name))
-      return wrong (error, name, "must be given");
+    if (!value && form_is_required (schema, name))
+      return form_wrong (error, name, "must be given");
     if (value && !check_member (name, row, value, error))
       return FALSE;
   }
@@ -256,7 +256,7 @@ check_elicitation (const json_t *params, const json_t *answer, GError **error)
   if (strcmp (action, "decline") == 0 || strcmp (action, "cancel") == 0)
     return TRUE;
   if (strcmp (action, "accept") != 0)
-    return wrong (error, "action", "must be accept, decline or cancel");
+    return form_wrong (error, "action", "must be accept, decline or cancel");
   return is_url_mode (params) || mcp_form_check (json_object_get (params, "requestedSchema"),
                                                  json_object_get (answer, "content"), error);
 }
@@ -267,23 +267,23 @@ check_message (G_GNUC_UNUSED const json_t *params, const json_t *answer, GError 
   const json_t *content = json_object_get (answer, "content");
   const char *role = json_member_text (answer, "role");
   if (strcmp (role, "assistant") != 0 && strcmp (role, "user") != 0)
-    return wrong (error, "role", "must be assistant or user");
+    return form_wrong (error, "role", "must be assistant or user");
   return json_is_object (content) || json_is_array (content) ||
-         wrong (error, "content", "must be an object or a list");
+         form_wrong (error, "content", "must be an object or a list");
 }
 
 static gboolean
-check_roots (G_GNUC_UNUSED const json_t *params, const json_t *answer, GError **error)
+form_check_roots (G_GNUC_UNUSED const json_t *params, const json_t *answer, GError **error)
 {
   const json_t *roots = json_object_get (answer, "roots");
   gsize index;
   json_t *root;
   if (!json_is_array (roots))
-    return wrong (error, "roots", "must be a list");
+    return form_wrong (error, "roots", "must be a list");
   json_array_foreach (roots, index, root)
   {
     if (!json_is_string (json_object_get (root, "uri")))
-      return wrong (error, "roots", "has something without a uri");
+      return form_wrong (error, "roots", "has something without a uri");
   }
   return TRUE;
 }
@@ -294,18 +294,18 @@ static const struct {
 } methods[] = {
     {"elicitation/create", "elicitation", check_elicitation},
     {"sampling/createMessage", "sampling", check_message},
-    {"roots/list", "roots", check_roots},
+    {"roots/list", "roots", form_check_roots},
 };
 
 gboolean
 mcp_answer_check (const char *method, const json_t *params, const json_t *answer, GError **error)
 {
   if (!json_is_object (answer))
-    return wrong (error, "the answer", "must be an object");
+    return form_wrong (error, "the answer", "must be an object");
   for (gsize i = 0; i < G_N_ELEMENTS (methods); i++)
     if (strcmp (methods[i].method, method) == 0)
       return methods[i].check (params, answer, error);
-  return wrong (error, method, "is nothing that a client is asked");
+  return form_wrong (error, method, "is nothing that a client is asked");
 }
 
 json_t *

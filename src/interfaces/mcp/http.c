@@ -79,7 +79,7 @@ struct post {
 
 /* Whether ACCEPT (NULL: anything) has TYPE ("application/json"), in whatever way; not for q=0. */
 static gboolean
-accepts (const char *accept, const char *type)
+http_accepts (const char *accept, const char *type)
 {
   if (accept == NULL)
     return TRUE;
@@ -101,7 +101,7 @@ accepts (const char *accept, const char *type)
 }
 
 static gboolean
-is_type (const char *header, const char *type)
+http_is_type (const char *header, const char *type)
 {
   gsize length = strlen (type);
 
@@ -116,7 +116,7 @@ get_header (gpointer data, const char *name)
 }
 
 static void
-reply (struct http_request *request, struct mcp_reply *answer)
+http_reply (struct http_request *request, struct mcp_reply *answer)
 {
   if (answer->message == NULL)
     http_reply_status (request, answer->status);
@@ -126,11 +126,11 @@ reply (struct http_request *request, struct mcp_reply *answer)
 
 /* A fault of the transport, said as the protocol says errors: ID is the message's, or NULL. */
 static void
-refuse (struct http_request *request, int status, json_t *id, const char *text)
+http_refuse (struct http_request *request, int status, json_t *id, const char *text)
 {
   struct mcp_reply answer = {mcp_error_message (id, MCP_INVALID_REQUEST, text, NULL), status};
 
-  reply (request, &answer);
+  http_reply (request, &answer);
 }
 
 /* Versions are dates. */
@@ -162,7 +162,7 @@ principal_of (struct http_request *request)
 }
 
 static const char *
-owner_of (struct http_request *request)
+http_owner_of (struct http_request *request)
 {
   return http_who (request) != NULL ? http_who (request)->owner : NOBODY;
 }
@@ -170,22 +170,23 @@ owner_of (struct http_request *request)
 /* The session that REQUEST names, with a reference. FALSE with a reply: it names one that there is not, or a
  * version that there is not. Without a name *RET_SESSION is NULL. */
 static gboolean
-find_session (struct mcp_http *http, struct http_request *request, json_t *id,
-              struct mcp_http_session **ret_session)
+http_find_session (struct mcp_http *http, struct http_request *request, json_t *id,
+                   struct mcp_http_session **ret_session)
 {
   const char *version = http_header (request, VERSION_HEADER);
   const char *name = http_header (request, SESSION_HEADER);
 
   if (version != NULL && !is_modern_version (version) && era_legacy_version (version) == NULL) {
-    refuse (request, HTTP_BAD_REQUEST, id,
-            "the header " VERSION_HEADER " names a version that is not spoken here");
+    http_refuse (request, HTTP_BAD_REQUEST, id,
+                 "the header " VERSION_HEADER " names a version that is not spoken here");
     return FALSE;
   }
   *ret_session = name != NULL && strlen (name) <= SESSION_ID_MAX
-                     ? mcp_http_session_find (http->sessions, name, owner_of (request))
+                     ? mcp_http_session_find (http->sessions, name, http_owner_of (request))
                      : NULL;
   if (name != NULL && *ret_session == NULL) {
-    refuse (request, HTTP_NOT_FOUND, id, "there is no such session, or it has ended: begin with initialize");
+    http_refuse (request, HTTP_NOT_FOUND, id,
+                 "there is no such session, or it has ended: begin with initialize");
     return FALSE;
   }
   return TRUE;
@@ -225,7 +226,7 @@ find_mirrors (struct mcp_server *server, const struct mcp_message *message)
 /* A client of the legacy era may leave what they asked for to itself, and ask for more: what is under way in
  * their sessions has the bound that requests have which are waited for. */
 static gboolean
-has_room (const struct post *post, const struct mcp_request *request)
+http_has_room (const struct post *post, const struct mcp_request *request)
 {
   const struct principal *who = post->caller->principal;
   guint64 most = who->concurrent > 0 ? who->concurrent : post->config->http_concurrent;
@@ -237,7 +238,7 @@ has_room (const struct post *post, const struct mcp_request *request)
 /* A request of MESSAGE, which is taken; NULL with *RET_REPLY. Of the legacy era it is counted into its
  * session: until mcp_inflight_remove. */
 static struct mcp_request *
-make_request (const struct post *post, struct mcp_message *message, struct mcp_reply *ret_reply)
+http_make_request (const struct post *post, struct mcp_message *message, struct mcp_reply *ret_reply)
 {
   struct mcp_http_session *session = post->session;
   gboolean is_asked = message->id != NULL;
@@ -250,7 +251,7 @@ make_request (const struct post *post, struct mcp_message *message, struct mcp_r
                        http_header (post->request, VERSION_HEADER), ret_reply);
   if (request == NULL || session == NULL || !is_asked)
     return request;
-  if (!has_room (post, request)) {
+  if (!http_has_room (post, request)) {
     *ret_reply = (struct mcp_reply){
         mcp_error_message (request->id, MCP_INVALID_REQUEST,
                            "as many requests are under way in this caller's sessions as may be", NULL),
@@ -302,18 +303,18 @@ initialize (struct post *post, struct mcp_message *message)
           (struct mcp_reply){mcp_error_message (id, MCP_INTERNAL_ERROR, problem->message, NULL), HTTP_BUSY};
     }
   }
-  reply (post->request, &answer);
+  http_reply (post->request, &answer);
 }
 
 /* One that asks for something. */
 static void
-serve (const struct post *post, struct mcp_message *message)
+http_serve (const struct post *post, struct mcp_message *message)
 {
   struct mcp_reply answer = {NULL, HTTP_ACCEPTED};
-  struct mcp_request *request = make_request (post, message, &answer);
+  struct mcp_request *request = http_make_request (post, message, &answer);
 
   if (request == NULL) {
-    reply (post->request, &answer);
+    http_reply (post->request, &answer);
     return;
   }
   if (!mcp_request_is_quick (request)) {
@@ -327,12 +328,12 @@ serve (const struct post *post, struct mcp_message *message)
   if (post->session != NULL)
     mcp_inflight_remove (post->session->inflight, request->id);
   mcp_request_free (request);
-  reply (post->request, &answer);
+  http_reply (post->request, &answer);
 }
 
 /* Takes in what wants no answer. */
 static void
-take_in (const struct post *post, struct mcp_message *message, struct mcp_reply *ret_reply)
+http_take_in (const struct post *post, struct mcp_message *message, struct mcp_reply *ret_reply)
 {
   struct mcp_http_session *session = post->session;
 
@@ -348,7 +349,7 @@ take_in (const struct post *post, struct mcp_message *message, struct mcp_reply 
       mcp_inflight_cancel (session->inflight, id);
     return;
   }
-  struct mcp_request *request = make_request (post, message, ret_reply);
+  struct mcp_request *request = http_make_request (post, message, ret_reply);
   if (request != NULL) {
     mcp_request_run (request, ret_reply);
     mcp_request_free (request);
@@ -364,19 +365,19 @@ serve_one (struct post *post, struct mcp_message *message)
     initialize (post, message);
     return;
   }
-  if (!modern && !find_session (post->http, post->request, message->id, &post->session))
+  if (!modern && !http_find_session (post->http, post->request, message->id, &post->session))
     return;
   if (message->kind == MCP_KIND_REQUEST) {
-    serve (post, message);
+    http_serve (post, message);
     return;
   }
   if (!modern && post->session == NULL) {
-    refuse (post->request, HTTP_BAD_REQUEST, NULL, "the header " SESSION_HEADER " is missing");
+    http_refuse (post->request, HTTP_BAD_REQUEST, NULL, "the header " SESSION_HEADER " is missing");
     return;
   }
   struct mcp_reply answer;
-  take_in (post, message, &answer);
-  reply (post->request, &answer);
+  http_take_in (post, message, &answer);
+  http_reply (post->request, &answer);
 }
 
 /* Some of 2025-03-26: what asks is carried out one after the other. */
@@ -388,12 +389,13 @@ serve_batch (struct post *post, struct mcp_message *batch)
   json_t *item;
   size_t i;
 
-  if (!find_session (post->http, post->request, NULL, &post->session))
+  if (!http_find_session (post->http, post->request, NULL, &post->session))
     return;
   if (post->session == NULL || !mcp_session_has_batches (post->session->session) ||
       json_array_size (batch->value) == 0 || json_array_size (batch->value) > BATCH_MAX) {
-    refuse (post->request, HTTP_BAD_REQUEST, NULL,
-            "several messages at once are of the version " MCP_BATCH_VERSION " only, and then at most 64");
+    http_refuse (post->request, HTTP_BAD_REQUEST, NULL,
+                 "several messages at once are of the version " MCP_BATCH_VERSION
+                 " only, and then at most 64");
     return;
   }
   json_array_foreach (batch->value, i, item)
@@ -403,9 +405,9 @@ serve_batch (struct post *post, struct mcp_message *batch)
     if (mcp_message_take (json_incref (item), &message, &answer)) {
       struct mcp_request *request = NULL;
       if (message.kind == MCP_KIND_REQUEST)
-        request = make_request (post, &message, &answer);
+        request = http_make_request (post, &message, &answer);
       else
-        take_in (post, &message, &answer);
+        http_take_in (post, &message, &answer);
       if (request != NULL)
         g_ptr_array_add (requests, request);
     }
@@ -447,7 +449,7 @@ caller_of (struct http_request *request)
 }
 
 static void
-post (struct http_request *request)
+http_post (struct http_request *request)
 {
   const char *type = http_header (request, "Content-Type");
   struct mcp_message message = {0};
@@ -458,15 +460,15 @@ post (struct http_request *request)
       .request = request,
       .http = http_of (request),
       .config = http_service (request)->config,
-      .takes_events = accepts (http_header (request, "Accept"), EVENTS_TYPE),
+      .takes_events = http_accepts (http_header (request, "Accept"), EVENTS_TYPE),
   };
 
-  if (!is_type (type, JSON_TYPE)) {
-    refuse (request, HTTP_UNKNOWN_TYPE, NULL, "the body must be " JSON_TYPE);
+  if (!http_is_type (type, JSON_TYPE)) {
+    http_refuse (request, HTTP_UNKNOWN_TYPE, NULL, "the body must be " JSON_TYPE);
     return;
   }
   if (!mcp_message_parse (body, length, &message, &answer)) {
-    reply (request, &answer);
+    http_reply (request, &answer);
     return;
   }
   post.caller = caller_of (request);
@@ -492,7 +494,7 @@ take_session (struct http_request *request)
     http_reply_status (request, HTTP_NO_METHOD);
     return NULL;
   }
-  return find_session (http_of (request), request, NULL, &session) ? session : NULL;
+  return http_find_session (http_of (request), request, NULL, &session) ? session : NULL;
 }
 
 static void
@@ -505,8 +507,8 @@ get (struct http_request *request)
 
   if (session == NULL)
     return;
-  if (!accepts (http_header (request, "Accept"), EVENTS_TYPE)) {
-    refuse (request, HTTP_NOT_ACCEPTABLE, NULL, "a client must accept " EVENTS_TYPE);
+  if (!http_accepts (http_header (request, "Accept"), EVENTS_TYPE)) {
+    http_refuse (request, HTTP_NOT_ACCEPTABLE, NULL, "a client must accept " EVENTS_TYPE);
     return;
   }
   if (event == NULL)
@@ -514,7 +516,8 @@ get (struct http_request *request)
   else
     stream = strlen (event) <= EVENT_ID_MAX ? mcp_stream_find (session->streams, event, &after) : NULL;
   if (stream == NULL) {
-    refuse (request, HTTP_BAD_REQUEST, NULL, "the header " LAST_EVENT_HEADER " names no event that is kept");
+    http_refuse (request, HTTP_BAD_REQUEST, NULL,
+                 "the header " LAST_EVENT_HEADER " names no event that is kept");
     return;
   }
   const struct mcp_exchange_terms terms = {
@@ -547,7 +550,7 @@ static const struct field query_fields[] = {
 const struct http_route http_routes_mcp[] = {
     {"POST", "/mcp", .tag = "mcp", .title = "MCP: a message", .text = "Carries one message of MCP.",
      .flags = HTTP_RAW_BODY | HTTP_STREAMS | HTTP_LOOKS, .query = query_fields, .status = HTTP_OK,
-     .handle = post},
+     .handle = http_post},
     {"GET", "/mcp", .tag = "mcp", .title = "MCP: a stream",
      .text =
          "What the server says by itself, or the rest of a stream that broke; versions before 2026-07-28.",

@@ -82,7 +82,7 @@ exchange_unref (struct mcp_exchange *exchange)
 /* ---- the worker ---- */
 
 static void
-wake (struct mcp_exchange *exchange)
+http_exchange_wake (struct mcp_exchange *exchange)
 {
   const guint64 one = 1;
   G_GNUC_UNUSED ssize_t written = write (exchange->wake_fd, &one, sizeof one);
@@ -96,7 +96,7 @@ want_stream (struct mcp_exchange *exchange)
 
   if (exchange->state == EXCHANGE_RUNS) {
     exchange->state = EXCHANGE_WANTS;
-    wake (exchange);
+    http_exchange_wake (exchange);
   }
   while (exchange->state == EXCHANGE_WANTS)
     g_cond_wait (&exchange->opened, &exchange->lock);
@@ -104,7 +104,7 @@ want_stream (struct mcp_exchange *exchange)
 }
 
 static gboolean
-say (struct mcp_exchange *exchange, const json_t *message)
+http_exchange_say (struct mcp_exchange *exchange, const json_t *message)
 {
   if (exchange->stream != NULL) {
     mcp_stream_send (exchange->stream, message, TRUE);
@@ -119,14 +119,14 @@ send_before (struct mcp_request *request, const json_t *message)
 {
   struct mcp_exchange *exchange = request->link_data;
 
-  return want_stream (exchange) && say (exchange, message);
+  return want_stream (exchange) && http_exchange_say (exchange, message);
 }
 
 static const struct mcp_link link_of_streams = {send_before};
 
 /* A reply that is the whole answer, for the connection's thread. FALSE: there is a stream for it. */
 static gboolean
-hand_over (struct mcp_exchange *exchange, json_t *reply, int status)
+http_exchange_hand_over (struct mcp_exchange *exchange, json_t *reply, int status)
 {
   G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&exchange->lock);
 
@@ -136,12 +136,12 @@ hand_over (struct mcp_exchange *exchange, json_t *reply, int status)
     exchange->state = EXCHANGE_DONE;
   exchange->reply = json_incref (reply);
   exchange->status = status;
-  wake (exchange);
+  http_exchange_wake (exchange);
   return TRUE;
 }
 
 static void
-carry_out (struct mcp_exchange *exchange)
+http_exchange_carry_out (struct mcp_exchange *exchange)
 {
   struct mcp_http_session *session = exchange->terms.session;
   g_autoptr (json_t) replies = json_array ();
@@ -165,15 +165,15 @@ carry_out (struct mcp_exchange *exchange)
     return;
   }
   json_t *reply = exchange->terms.is_batch ? replies : json_array_get (replies, 0);
-  if (!hand_over (exchange, reply, exchange->terms.is_batch ? HTTP_OK : status)) {
+  if (!http_exchange_hand_over (exchange, reply, exchange->terms.is_batch ? HTTP_OK : status)) {
     if (reply != NULL)
-      say (exchange, reply);
+      http_exchange_say (exchange, reply);
     http_stream_end (exchange->out);
   }
 }
 
 static void
-work (gpointer data, gpointer user_data)
+http_exchange_work (gpointer data, gpointer user_data)
 {
   struct mcp_exchange *exchange = data;
   struct mcp_workers *workers = user_data;
@@ -182,7 +182,7 @@ work (gpointer data, gpointer user_data)
   if (exchange->stream != NULL && exchange->out != NULL)
     mcp_stream_attach (exchange->stream, g_steal_pointer (&exchange->out), exchange->after);
   if (exchange->requests != NULL) {
-    carry_out (exchange);
+    http_exchange_carry_out (exchange);
     /* They have descriptors of what the exchange has. */
     g_clear_pointer (&exchange->requests, g_ptr_array_unref);
   }
@@ -205,7 +205,7 @@ mcp_workers_new (void)
   g_cond_init (&workers->idle);
   /* Without a bound of its own: each stands for a connection, or for one of the requests that a session may
    * have under way. */
-  workers->pool = g_thread_pool_new (work, workers, -1, FALSE, NULL);
+  workers->pool = g_thread_pool_new (http_exchange_work, workers, -1, FALSE, NULL);
   return workers;
 }
 
@@ -290,7 +290,7 @@ try_reply (struct mcp_exchange *exchange, struct http_request *request, gboolean
 
 /* The client is gone. TRUE: the worker goes on alone. */
 static gboolean
-leave (struct mcp_exchange *exchange, struct http_request *request)
+http_exchange_leave (struct mcp_exchange *exchange, struct http_request *request)
 {
   G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&exchange->lock);
 
@@ -325,7 +325,7 @@ wait_for_reply (struct mcp_exchange *exchange, struct http_request *request)
     }
     if (ready[1].revents != 0) {
       is_gone = TRUE;
-      if (leave (exchange, request))
+      if (http_exchange_leave (exchange, request))
         return;
     }
   }

@@ -72,7 +72,7 @@ struct check {
 };
 
 static void
-compare (struct check *check, const char *header, const json_t *value)
+http_headers_compare (struct check *check, const char *header, const json_t *value)
 {
   const char *sent = check->get (check->data, header);
   g_autofree char *expected = written (value);
@@ -101,14 +101,14 @@ mcp_headers_check (const struct mcp_message *message, const struct mcp_mirror *m
 
   if (!json_is_string (version))
     return TRUE;
-  compare (&check, "MCP-Protocol-Version", version);
-  compare (&check, "Mcp-Method", method);
+  http_headers_compare (&check, "MCP-Protocol-Version", version);
+  http_headers_compare (&check, "Mcp-Method", method);
   for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
     if (strcmp (names[i].method, message->method) == 0)
-      compare (&check, "Mcp-Name", json_object_get (message->params, names[i].parameter));
+      http_headers_compare (&check, "Mcp-Name", json_object_get (message->params, names[i].parameter));
   for (; mirrors != NULL && mirrors->parameter != NULL; mirrors++) {
     g_autofree char *header = g_strconcat (PARAM_PREFIX, mirrors->header, NULL);
-    compare (&check, header, json_object_get (arguments, mirrors->parameter));
+    http_headers_compare (&check, header, json_object_get (arguments, mirrors->parameter));
   }
   if (check.fault == NULL)
     return TRUE;

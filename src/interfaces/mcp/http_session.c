@@ -112,7 +112,7 @@ mcp_http_session_new (struct mcp_http_sessions *sessions, const char *owner)
 /* ---- the table ---- */
 
 static void
-hang_up (struct mcp_http_session *session)
+http_session_hang_up (struct mcp_http_session *session)
 {
   mcp_session_end (session->session);
   mcp_inflight_cancel_all (session->inflight);
@@ -123,7 +123,7 @@ static void
 hang_up_on (GPtrArray *over)
 {
   for (guint i = 0; i < over->len; i++)
-    hang_up (g_ptr_array_index (over, i));
+    http_session_hang_up (g_ptr_array_index (over, i));
 }
 
 static gboolean
@@ -144,7 +144,7 @@ take_out (struct mcp_http_sessions *sessions, struct mcp_http_session *session, 
 /* Takes out what was idle for too long. */
 REQUIRES (mcp_http_sessions)
 static void
-sweep (struct mcp_http_sessions *sessions, gint64 now, GPtrArray *over)
+http_session_sweep (struct mcp_http_sessions *sessions, gint64 now, GPtrArray *over)
 {
   GHashTableIter iter;
   gpointer value;
@@ -170,7 +170,7 @@ sweep (struct mcp_http_sessions *sessions, gint64 now, GPtrArray *over)
  * all are at work. */
 REQUIRES (mcp_http_sessions)
 static gboolean
-make_room (struct mcp_http_sessions *sessions, const char *owner, guint64 most, GPtrArray *over)
+http_session_make_room (struct mcp_http_sessions *sessions, const char *owner, guint64 most, GPtrArray *over)
 {
   struct mcp_http_session *oldest = NULL;
   guint64 count = 0;
@@ -202,10 +202,11 @@ mcp_http_session_add (struct mcp_http_sessions *sessions, struct mcp_http_sessio
   gint64 now = g_get_monotonic_time ();
 
   g_mutex_lock (&sessions->lock);
-  sweep (sessions, now, over);
-  gboolean has_room = !sessions->ended &&
-                      make_room (sessions, session->session->owner, config->max_mcp_sessions_owner, over) &&
-                      make_room (sessions, NULL, config->max_mcp_sessions, over);
+  http_session_sweep (sessions, now, over);
+  gboolean has_room =
+      !sessions->ended &&
+      http_session_make_room (sessions, session->session->owner, config->max_mcp_sessions_owner, over) &&
+      http_session_make_room (sessions, NULL, config->max_mcp_sessions, over);
   if (has_room)
     g_hash_table_insert (sessions->by_id, session->session->id, mcp_http_session_ref (session));
   g_mutex_unlock (&sessions->lock);
@@ -223,7 +224,7 @@ mcp_http_session_find (struct mcp_http_sessions *sessions, const char *id, const
   gint64 now = g_get_monotonic_time ();
 
   g_mutex_lock (&sessions->lock);
-  sweep (sessions, now, over);
+  http_session_sweep (sessions, now, over);
   struct mcp_http_session *session = g_hash_table_lookup (sessions->by_id, id);
   if (session != NULL && strcmp (session->session->owner, owner) != 0)
     session = NULL;
@@ -275,7 +276,7 @@ mcp_http_session_end (struct mcp_http_sessions *sessions, struct mcp_http_sessio
   g_mutex_lock (&sessions->lock);
   g_hash_table_remove (sessions->by_id, session->session->id);
   g_mutex_unlock (&sessions->lock);
-  hang_up (session);
+  http_session_hang_up (session);
 }
 
 void

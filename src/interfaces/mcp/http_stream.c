@@ -197,7 +197,7 @@ evict (struct mcp_streams *streams)
 }
 
 static struct event *
-keep (struct mcp_stream *stream, const json_t *message)
+http_stream_keep (struct mcp_stream *stream, const json_t *message)
 {
   struct mcp_streams *streams = stream->streams;
   struct event *event = g_new0 (struct event, 1);
@@ -227,7 +227,7 @@ unpin (struct mcp_streams *streams, struct event *event)
 /* The first event of STREAM after AFTER; NULL: none is kept. */
 REQUIRES (mcp_streams)
 static struct event *
-find_event (const struct mcp_stream *stream, guint64 after)
+http_stream_find_event (const struct mcp_stream *stream, guint64 after)
 {
   struct event *found = NULL;
 
@@ -248,7 +248,7 @@ static struct event *
 next_event (struct mcp_stream *stream, guint64 after)
 {
   G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&stream->streams->lock);
-  struct event *event = find_event (stream, after);
+  struct event *event = http_stream_find_event (stream, after);
 
   if (event != NULL)
     event->pins++;
@@ -258,7 +258,7 @@ next_event (struct mcp_stream *stream, guint64 after)
 /* With `sending`. */
 REQUIRES (mcp_stream)
 static void
-hang_up (struct mcp_stream *stream)
+http_stream_hang_up (struct mcp_stream *stream)
 {
   if (stream->out == NULL)
     return;
@@ -269,7 +269,7 @@ hang_up (struct mcp_stream *stream)
 /* With `sending`: all that OUT has not got. */
 REQUIRES (mcp_stream)
 static void
-flush (struct mcp_stream *stream, gboolean wait)
+http_stream_flush (struct mcp_stream *stream, gboolean wait)
 {
   struct event *event;
 
@@ -279,7 +279,7 @@ flush (struct mcp_stream *stream, gboolean wait)
     stream->sent = event->number;
     if ((!wait && http_stream_is_full (stream->out)) ||
         !http_stream_send (stream->out, NULL, id, event->text))
-      hang_up (stream);
+      http_stream_hang_up (stream);
     unpin (stream->streams, event);
   }
 }
@@ -294,7 +294,7 @@ rest_of (struct mcp_stream *stream, guint64 sent)
 
   if (stream->streams->ended)
     return REST_END;
-  if (find_event (stream, sent) != NULL)
+  if (http_stream_find_event (stream, sent) != NULL)
     return REST_EVENTS;
   return stream->done ? REST_END : REST_NOTHING;
 }
@@ -309,10 +309,10 @@ let_out (struct mcp_stream *stream, gboolean wait)
       g_mutex_lock (&stream->sending);
     else if (!g_mutex_trylock (&stream->sending))
       return; /* who holds it looks once more */
-    flush (stream, wait);
+    http_stream_flush (stream, wait);
     guint64 sent = stream->sent;
     if (stream->out != NULL && rest_of (stream, sent) == REST_END)
-      hang_up (stream);
+      http_stream_hang_up (stream);
     gboolean is_there = stream->out != NULL;
     g_mutex_unlock (&stream->sending);
     /* Something may have been left in the queue while it was held. */
@@ -323,7 +323,7 @@ let_out (struct mcp_stream *stream, gboolean wait)
 void
 mcp_stream_send (struct mcp_stream *stream, const json_t *message, gboolean wait)
 {
-  struct event *event = keep (stream, message);
+  struct event *event = http_stream_keep (stream, message);
 
   let_out (stream, wait);
   unpin (stream->streams, event);
@@ -333,14 +333,14 @@ void
 mcp_stream_attach (struct mcp_stream *stream, struct http_stream *out, guint64 after)
 {
   g_mutex_lock (&stream->sending);
-  hang_up (stream);
+  http_stream_hang_up (stream);
   stream->out = out;
   if (after != MCP_STREAM_UNSENT)
     stream->sent = after;
   g_autofree char *id =
       g_strdup_printf ("%" G_GUINT64_FORMAT "-%" G_GUINT64_FORMAT, stream->number, stream->sent);
   if (!http_stream_prime (out, id, stream->streams->retry_ms))
-    hang_up (stream);
+    http_stream_hang_up (stream);
   g_mutex_unlock (&stream->sending);
   let_out (stream, TRUE);
 }
@@ -349,7 +349,7 @@ void
 mcp_stream_pause (struct mcp_stream *stream)
 {
   g_mutex_lock (&stream->sending);
-  hang_up (stream);
+  http_stream_hang_up (stream);
   g_mutex_unlock (&stream->sending);
 }
 
@@ -358,7 +358,7 @@ mcp_stream_done (struct mcp_stream *stream)
 {
   g_mutex_lock (&stream->streams->lock);
   stream->done = TRUE;
-  if (find_event (stream, 0) == NULL)
+  if (http_stream_find_event (stream, 0) == NULL)
     g_hash_table_remove (stream->streams->live, &stream->number);
   g_mutex_unlock (&stream->streams->lock);
   let_out (stream, TRUE);
@@ -395,7 +395,7 @@ mcp_streams_are_open (struct mcp_streams *streams)
     if (!g_mutex_trylock (&stream->sending))
       return TRUE;
     if (stream->out != NULL && http_stream_is_gone (stream->out))
-      hang_up (stream);
+      http_stream_hang_up (stream);
     is_open = stream->out != NULL;
     g_mutex_unlock (&stream->sending);
   }

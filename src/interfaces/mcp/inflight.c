@@ -52,7 +52,7 @@ mcp_inflight_free (struct mcp_inflight *inflight)
 
 /* 1 and "1" are two ids. The caller's. */
 static char *
-key_of (const json_t *id)
+inflight_key_of (const json_t *id)
 {
   if (json_is_string (id))
     return g_strconcat ("s", json_string_value (id), NULL);
@@ -62,7 +62,7 @@ key_of (const json_t *id)
 int
 mcp_inflight_add (struct mcp_inflight *inflight, const json_t *id, gboolean *ret_taken)
 {
-  g_autofree char *key = key_of (id);
+  g_autofree char *key = inflight_key_of (id);
   int pair[2];
   struct flight *flight = NULL;
   g_mutex_lock (&inflight->lock);
@@ -81,7 +81,7 @@ mcp_inflight_add (struct mcp_inflight *inflight, const json_t *id, gboolean *ret
 void
 mcp_inflight_remove (struct mcp_inflight *inflight, const json_t *id)
 {
-  g_autofree char *key = key_of (id);
+  g_autofree char *key = inflight_key_of (id);
   g_mutex_lock (&inflight->lock);
   g_hash_table_remove (inflight->flights, key);
   g_mutex_unlock (&inflight->lock);
@@ -90,7 +90,7 @@ mcp_inflight_remove (struct mcp_inflight *inflight, const json_t *id)
 void
 mcp_inflight_cancel (struct mcp_inflight *inflight, const json_t *id)
 {
-  g_autofree char *key = key_of (id);
+  g_autofree char *key = inflight_key_of (id);
   g_mutex_lock (&inflight->lock);
   struct flight *flight = g_hash_table_lookup (inflight->flights, key);
   if (flight)

@@ -50,7 +50,7 @@ take_payload (struct input *input, const json_t *payload)
 }
 
 static gboolean
-take_state (struct mcp_request *request, struct input *input, const json_t *state)
+input_take_state (struct mcp_request *request, struct input *input, const json_t *state)
 {
   g_autoptr (GError) problem = NULL;
   struct mcp_state_bond bond = bond_of (request);
@@ -82,7 +82,7 @@ mcp_input_begin (struct mcp_request *request)
     return FALSE;
   }
   input->fresh = fresh ? json_incref (fresh) : json_object ();
-  return !state || take_state (request, input, state);
+  return !state || input_take_state (request, input, state);
 }
 
 void
@@ -121,7 +121,8 @@ ask_one (struct mcp_request *request, struct mcp_ask *ask, guint64 wait_ms, GErr
 }
 
 static gboolean
-ask_session (struct mcp_request *request, struct mcp_ask *asks, gsize count, guint64 wait_ms, GError **error)
+input_ask_session (struct mcp_request *request, struct mcp_ask *asks, gsize count, guint64 wait_ms,
+                   GError **error)
 {
   for (gsize i = 0; i < count; i++)
     if (!ask_one (request, &asks[i], wait_ms, error))
@@ -222,14 +223,14 @@ is_able (const struct mcp_request *request, const struct mcp_ask *asks, gsize co
 }
 
 static enum mcp_input
-ask (struct mcp_request *request, struct mcp_ask *asks, gsize count, json_t *state, GError **error)
+input_ask (struct mcp_request *request, struct mcp_ask *asks, gsize count, json_t *state, GError **error)
 {
   guint64 wait_ms = mcp_server_memory (request->server)->config->mcp_input_wait_ms;
   if (!is_able (request, asks, count))
     return MCP_INPUT_UNABLE;
   if (request->era == MCP_MODERN)
     return ask_modern (request, asks, count, state, wait_ms, error);
-  return ask_session (request, asks, count, wait_ms, error) ? MCP_INPUT_HAVE : MCP_INPUT_LATER;
+  return input_ask_session (request, asks, count, wait_ms, error) ? MCP_INPUT_HAVE : MCP_INPUT_LATER;
 }
 
 enum mcp_input
@@ -238,7 +239,7 @@ mcp_input_try (struct mcp_request *request, struct mcp_ask *asks, gsize count, j
   for (gsize i = 0; i < count; i++)
     if (!asks[i].params)
       asks[i].params = json_object ();
-  enum mcp_input input = ask (request, asks, count, state, error);
+  enum mcp_input input = input_ask (request, asks, count, state, error);
   for (gsize i = 0; i < count; i++)
     g_clear_pointer (&asks[i].params, json_decref);
   json_decref (state);

@@ -35,7 +35,7 @@ mcp_error_message (json_t *id, int code, const char *text, json_t *data)
 }
 
 static gboolean
-refuse (struct mcp_reply *ret_reply, json_t *id, int code, const char *text)
+jsonrpc_refuse (struct mcp_reply *ret_reply, json_t *id, int code, const char *text)
 {
   *ret_reply = (struct mcp_reply){mcp_error_message (id, code, text, NULL), HTTP_BAD_REQUEST};
   return FALSE;
@@ -44,7 +44,7 @@ refuse (struct mcp_reply *ret_reply, json_t *id, int code, const char *text)
 /* ---- one message ---- */
 
 static gboolean
-is_id (const json_t *value)
+jsonrpc_is_id (const json_t *value)
 {
   return json_is_string (value) || json_is_integer (value);
 }
@@ -57,7 +57,7 @@ find_fault (const json_t *value)
   const json_t *result = json_object_get (value, "result"), *error = json_object_get (value, "error");
   if (g_strcmp0 (json_string_value (json_object_get (value, "jsonrpc")), "2.0") != 0)
     return "\"jsonrpc\" must be \"2.0\"";
-  if (id && !is_id (id))
+  if (id && !jsonrpc_is_id (id))
     return "\"id\" must be text or an integer";
   if (method && !json_is_string (method))
     return "\"method\" must be text";
@@ -82,9 +82,9 @@ mcp_message_take (json_t *value, struct mcp_message *ret_message, struct mcp_rep
   json_t *params = json_object_get (value, "params");
   gboolean ok = FALSE;
   if (fault)
-    refuse (ret_reply, is_id (id) ? id : NULL, MCP_INVALID_REQUEST, fault);
+    jsonrpc_refuse (ret_reply, jsonrpc_is_id (id) ? id : NULL, MCP_INVALID_REQUEST, fault);
   else if (params && !json_is_object (params))
-    refuse (ret_reply, id, MCP_INVALID_PARAMS, "\"params\" must be an object");
+    jsonrpc_refuse (ret_reply, id, MCP_INVALID_PARAMS, "\"params\" must be an object");
   else
     ok = TRUE;
   if (!ok) {
@@ -142,7 +142,7 @@ replace_escapes (char *text, gsize length)
 
 /* The id of the message in TEXT, which was refused, or NULL. The caller's. */
 static json_t *
-find_id (const char *text, gsize length)
+jsonrpc_find_id (const char *text, gsize length)
 {
   g_autofree char *copy = g_strndup (text, length);
   replace_escapes (copy, length);
@@ -161,18 +161,18 @@ mcp_message_parse (const char *text, gsize length, struct mcp_message *ret_messa
 {
   json_error_t problem;
   if (length == 0) /* TEXT may be NULL then */
-    return refuse (ret_reply, NULL, MCP_PARSE_ERROR, "the message cannot be read: it is empty");
+    return jsonrpc_refuse (ret_reply, NULL, MCP_PARSE_ERROR, "the message cannot be read: it is empty");
   json_t *value = json_loadb (text, length, JSON_REJECT_DUPLICATES, &problem);
   if (!value) {
-    g_autoptr (json_t) id = find_id (text, length);
+    g_autoptr (json_t) id = jsonrpc_find_id (text, length);
     g_autofree char *words = g_strdup_printf ("the message cannot be read: %s", problem.text);
-    return refuse (ret_reply, id, id ? MCP_INVALID_REQUEST : MCP_PARSE_ERROR, words);
+    return jsonrpc_refuse (ret_reply, id, id ? MCP_INVALID_REQUEST : MCP_PARSE_ERROR, words);
   }
   if (!json_is_array (value))
     return mcp_message_take (value, ret_message, ret_reply);
   if (json_array_size (value) == 0) {
     json_decref (value);
-    return refuse (ret_reply, NULL, MCP_INVALID_REQUEST, "a batch has at least one message");
+    return jsonrpc_refuse (ret_reply, NULL, MCP_INVALID_REQUEST, "a batch has at least one message");
   }
   *ret_message = (struct mcp_message){.kind = MCP_KIND_BATCH, .value = value};
   return TRUE;

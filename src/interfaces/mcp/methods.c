@@ -156,7 +156,7 @@ place_from_text (const char *text, struct place *ret_place)
 }
 
 static mcp_list
-list_of (const struct mcp_provider *provider, gsize member)
+methods_list_of (const struct mcp_provider *provider, gsize member)
 {
   return *(const mcp_list *)(gconstpointer)((const char *)provider + member);
 }
@@ -165,7 +165,7 @@ list_of (const struct mcp_provider *provider, gsize member)
 static guint
 next_with (const GPtrArray *providers, guint from, gsize member)
 {
-  while (from < providers->len && !list_of (g_ptr_array_index (providers, from), member))
+  while (from < providers->len && !methods_list_of (g_ptr_array_index (providers, from), member))
     from++;
   return from;
 }
@@ -173,12 +173,12 @@ next_with (const GPtrArray *providers, guint from, gsize member)
 /* Fills ROWS up to MOST. PLACE is where to go on then; beyond the last provider there is nothing more. FALSE
  * when a provider replied with a problem. */
 static gboolean
-gather (struct mcp_request *request, gsize member, guint most, json_t *rows, struct place *place)
+methods_gather (struct mcp_request *request, gsize member, guint most, json_t *rows, struct place *place)
 {
   const GPtrArray *providers = request->server->providers;
   place->provider = next_with (providers, place->provider, member);
   while (place->provider < providers->len && json_array_size (rows) < most) {
-    mcp_list list = list_of (g_ptr_array_index (providers, place->provider), member);
+    mcp_list list = methods_list_of (g_ptr_array_index (providers, place->provider), member);
     char *next = NULL;
     g_autoptr (json_t) page = list (request, place->cursor, most - (guint)json_array_size (rows), &next);
     if (!page)
@@ -209,18 +209,19 @@ take_cursor (struct mcp_request *request, gsize member, struct place *place)
   if (!given || (text && text[0] == '\0'))
     return TRUE;
   if (!text || strlen (text) > CURSOR_BYTES || !place_from_text (text, place) ||
-      place->provider >= providers->len || !list_of (g_ptr_array_index (providers, place->provider), member))
+      place->provider >= providers->len ||
+      !methods_list_of (g_ptr_array_index (providers, place->provider), member))
     return bad_cursor (request);
   return TRUE;
 }
 
 static void
-list (struct mcp_request *request, const char *name, gsize member)
+methods_list (struct mcp_request *request, const char *name, gsize member)
 {
   struct place place = {0};
   guint most = (guint)request->server->service->config->mcp_page_rows;
   json_t *rows = json_array ();
-  if (take_cursor (request, member, &place) && gather (request, member, most, rows, &place)) {
+  if (take_cursor (request, member, &place) && methods_gather (request, member, most, rows, &place)) {
     json_t *result = json_pack ("{s:O}", name, rows);
     if (place.provider < request->server->providers->len) {
       g_autofree char *cursor = place_to_text (place.provider, place.cursor);
@@ -237,25 +238,25 @@ list (struct mcp_request *request, const char *name, gsize member)
 void
 method_list_tools (struct mcp_request *request)
 {
-  list (request, "tools", LIST (list_tools));
+  methods_list (request, "tools", LIST (list_tools));
 }
 
 void
 method_list_resources (struct mcp_request *request)
 {
-  list (request, "resources", LIST (list_resources));
+  methods_list (request, "resources", LIST (list_resources));
 }
 
 void
 method_list_templates (struct mcp_request *request)
 {
-  list (request, "resourceTemplates", LIST (list_templates));
+  methods_list (request, "resourceTemplates", LIST (list_templates));
 }
 
 void
 method_list_prompts (struct mcp_request *request)
 {
-  list (request, "prompts", LIST (list_prompts));
+  methods_list (request, "prompts", LIST (list_prompts));
 }
 
 json_t *
@@ -282,7 +283,7 @@ mcp_page (struct mcp_request *request, json_t *whole, const char *cursor, guint 
 
 /* The text NAME of the params, or NULL with a problem. */
 static const char *
-take_text (struct mcp_request *request, const char *name)
+methods_take_text (struct mcp_request *request, const char *name)
 {
   const char *text = json_string_value (json_object_get (request->params, name));
   if (!text)
@@ -305,7 +306,7 @@ take_arguments (struct mcp_request *request, json_t **ret_owned)
 }
 
 static void
-not_there (struct mcp_request *request, const char *what, const char *name)
+methods_not_there (struct mcp_request *request, const char *what, const char *name)
 {
   g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
   mcp_problem (request, MCP_INVALID_PARAMS, NULL, "there is no %s \"%s\"", what, shown);
@@ -327,7 +328,7 @@ void
 method_call_tool (struct mcp_request *request)
 {
   g_autoptr (json_t) owned = NULL;
-  const char *name = take_text (request, "name");
+  const char *name = methods_take_text (request, "name");
   json_t *arguments = name ? take_arguments (request, &owned) : NULL;
   if (arguments)
     mcp_tasks_call (request, name, arguments);
@@ -337,7 +338,7 @@ void
 method_read_resource (struct mcp_request *request)
 {
   const GPtrArray *providers = request->server->providers;
-  const char *uri = take_text (request, "uri");
+  const char *uri = methods_take_text (request, "uri");
   for (guint i = 0; uri && i < providers->len; i++) {
     const struct mcp_provider *provider = g_ptr_array_index (providers, i);
     if (provider->read_resource && provider->read_resource (request, uri))
@@ -353,7 +354,7 @@ method_get_prompt (struct mcp_request *request)
 {
   const GPtrArray *providers = request->server->providers;
   g_autoptr (json_t) owned = NULL;
-  const char *name = take_text (request, "name");
+  const char *name = methods_take_text (request, "name");
   json_t *arguments = name ? take_arguments (request, &owned) : NULL;
   for (guint i = 0; arguments && i < providers->len; i++) {
     const struct mcp_provider *provider = g_ptr_array_index (providers, i);
@@ -361,7 +362,7 @@ method_get_prompt (struct mcp_request *request)
       return;
   }
   if (arguments)
-    not_there (request, "prompt", name);
+    methods_not_there (request, "prompt", name);
 }
 
 /* ---- completion ---- */

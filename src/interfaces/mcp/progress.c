@@ -16,7 +16,7 @@
 #define RUNE_BYTES 4
 
 static gboolean
-is_allowed (struct mcp_watched *watched, gint64 now)
+progress_is_allowed (struct mcp_watched *watched, gint64 now)
 {
   const struct config *config = mcp_server_service (watched->request->server)->config;
   double filled = (double)(now - watched->filled_us) / ((double)config->mcp_progress_ms * 1000);
@@ -31,7 +31,7 @@ is_allowed (struct mcp_watched *watched, gint64 now)
 /* The last TEXT_MAX bytes that are there, but for the beginning of a character whose end is still to come.
  */
 static char *
-take_text (GString *unsent)
+progress_take_text (GString *unsent)
 {
   const char *end = unsent->str;
   gsize held = 0;
@@ -48,7 +48,7 @@ take_text (GString *unsent)
 /* Of two messages within a millisecond the second has the next one: progress grows. */
 REQUIRES (mcp_watched)
 static void
-tell (struct mcp_watched *watched, gint64 now, const char *text)
+progress_tell (struct mcp_watched *watched, gint64 now, const char *text)
 {
   watched->told_us = now;
   watched->told_ms = MAX ((now - watched->started_us) / 1000, watched->told_ms + 1);
@@ -56,7 +56,7 @@ tell (struct mcp_watched *watched, gint64 now, const char *text)
 }
 
 static void
-saw (gpointer data, G_GNUC_UNUSED AdderRun *run, const AdderEvent *event)
+progress_saw (gpointer data, G_GNUC_UNUSED AdderRun *run, const AdderEvent *event)
 {
   struct mcp_watched *watched = data;
   if (event->kind != ADDER_EVENT_STDOUT && event->kind != ADDER_EVENT_STDERR)
@@ -66,24 +66,24 @@ saw (gpointer data, G_GNUC_UNUSED AdderRun *run, const AdderEvent *event)
   g_string_append_len (watched->unsent, (const char *)event->data + event->length - taken, (gssize)taken);
   if (watched->unsent->len > 4 * TEXT_MAX)
     g_string_erase (watched->unsent, 0, (gssize)watched->unsent->len - 2 * TEXT_MAX);
-  if (!is_allowed (watched, now))
+  if (!progress_is_allowed (watched, now))
     return;
-  g_autofree char *text = take_text (watched->unsent);
+  g_autofree char *text = progress_take_text (watched->unsent);
   g_mutex_lock (&watched->lock);
-  tell (watched, now, text);
+  progress_tell (watched, now, text);
   g_mutex_unlock (&watched->lock);
 }
 
 /* Clients that show how long it takes go on to: the numbers of such a call are in its text. */
 static void
-progressed (gpointer data, const struct tool_progress *progress)
+progress_progressed (gpointer data, const struct tool_progress *progress)
 {
   struct mcp_watched *watched = data;
   gint64 now = g_get_monotonic_time ();
-  if (!is_allowed (watched, now))
+  if (!progress_is_allowed (watched, now))
     return;
   g_mutex_lock (&watched->lock);
-  tell (watched, now, progress->text);
+  progress_tell (watched, now, progress->text);
   g_mutex_unlock (&watched->lock);
 }
 
@@ -97,7 +97,7 @@ pulse (gpointer data)
   while (!watched->ended)
     if (!g_cond_wait_until (&watched->ended_cond, &watched->lock, watched->told_us + every_us) &&
         g_get_monotonic_time () >= watched->told_us + every_us)
-      tell (watched, g_get_monotonic_time (), NULL);
+      progress_tell (watched, g_get_monotonic_time (), NULL);
   g_mutex_unlock (&watched->lock);
   return NULL;
 }
@@ -111,8 +111,8 @@ mcp_progress_watch (struct mcp_watched *watched, struct mcp_request *request, st
   if (!request->token)
     return;
   watched->unsent = g_string_new (NULL);
-  caller->saw = saw;
-  caller->progressed = progressed;
+  caller->saw = progress_saw;
+  caller->progressed = progress_progressed;
   caller->saw_data = watched;
   g_mutex_init (&watched->lock);
   g_cond_init (&watched->ended_cond);

@@ -89,7 +89,7 @@ tool_of (struct mcp_request *request, const struct prompt *prompt)
 }
 
 static json_t *
-describe (const struct prompt *prompt)
+prompts_describe (const struct prompt *prompt)
 {
   json_t *arguments = json_array ();
   for (gsize i = 0; i < G_N_ELEMENTS (prompt->arguments) && prompt->arguments[i].name; i++)
@@ -106,12 +106,12 @@ list_prompts (struct mcp_request *request, const char *cursor, guint most, char 
   json_t *rows = json_array ();
   for (gsize i = 0; i < G_N_ELEMENTS (prompts); i++)
     if (tool_of (request, &prompts[i]))
-      json_array_append_new (rows, describe (&prompts[i]));
+      json_array_append_new (rows, prompts_describe (&prompts[i]));
   return mcp_page (request, rows, cursor, most, ret_cursor);
 }
 
 static const struct prompt *
-find (struct mcp_request *request, const char *name)
+prompts_find (struct mcp_request *request, const char *name)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (prompts); i++)
     if (strcmp (prompts[i].name, name) == 0 && tool_of (request, &prompts[i]))
@@ -180,7 +180,7 @@ add_message (json_t *messages, json_t *content)
 
 /* Adds the file FILE_ID, whole or by its name. FALSE with a reply. */
 static gboolean
-add_file (struct mcp_request *request, json_t *messages, const char *file_id)
+prompts_add_file (struct mcp_request *request, json_t *messages, const char *file_id)
 {
   g_autoptr (GError) problem = NULL;
   g_autoptr (json_t) file = NULL;
@@ -203,7 +203,7 @@ static gboolean
 get_prompt (struct mcp_request *request, const char *name, json_t *arguments)
 {
   const char *values[G_N_ELEMENTS (prompts[0].arguments)];
-  const struct prompt *prompt = find (request, name);
+  const struct prompt *prompt = prompts_find (request, name);
   if (!prompt)
     return FALSE;
   if (!take_values (request, prompt, arguments, values))
@@ -215,7 +215,7 @@ get_prompt (struct mcp_request *request, const char *name, json_t *arguments)
   add_message (messages, mcp_text (text));
   for (gsize i = 0; done && i < G_N_ELEMENTS (values); i++)
     if (values[i] && strcmp (prompt->arguments[i].name, "file") == 0)
-      done = add_file (request, messages, values[i]);
+      done = prompts_add_file (request, messages, values[i]);
   if (done)
     mcp_result (request, json_pack ("{s:s, s:O}", "description", prompt->text, "messages", messages));
   json_decref (messages);
@@ -225,11 +225,11 @@ get_prompt (struct mcp_request *request, const char *name, json_t *arguments)
 /* ---- completion ---- */
 
 static gboolean
-complete (struct mcp_request *request, const json_t *ref, const char *argument, const char *value,
-          G_GNUC_UNUSED const json_t *known)
+prompts_complete (struct mcp_request *request, const json_t *ref, const char *argument, const char *value,
+                  G_GNUC_UNUSED const json_t *known)
 {
   if (strcmp (json_member_text (ref, "type"), "ref/prompt") != 0 ||
-      !find (request, json_member_text (ref, "name")))
+      !prompts_find (request, json_member_text (ref, "name")))
     return FALSE;
   mcp_completion (request,
                   strcmp (argument, "file") == 0 ? resource_complete_files (request, value) : json_array ());
@@ -240,5 +240,5 @@ const struct mcp_provider mcp_provider_prompts = {
     .name = "prompts",
     .list_prompts = list_prompts,
     .get_prompt = get_prompt,
-    .complete = complete,
+    .complete = prompts_complete,
 };

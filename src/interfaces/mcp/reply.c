@@ -48,7 +48,7 @@ png_size (const char *base64, guint32 *ret_width, guint32 *ret_height)
 }
 
 static void
-leave_out (struct making *making, const char *what)
+reply_leave_out (struct making *making, const char *what)
 {
   g_string_append_printf (making->left_out,
                           "[a picture is left out: %s; draw a smaller one, or save it to a file]\n", what);
@@ -74,7 +74,7 @@ add_picture (struct making *making, const char *base64, const char *type)
         g_strdup_printf ("it has %u x %u pixels, and at most %" G_GUINT64_FORMAT " on a side (picture_side)",
                          width, height, config->mcp_picture_side);
   if (what)
-    leave_out (making, what);
+    reply_leave_out (making, what);
   else
     json_array_append_new (making->images, mcp_image (base64, type));
 }
@@ -125,7 +125,7 @@ file_id_of (const json_t *file)
 }
 
 static void
-add_file (json_t *content, const json_t *file)
+reply_add_file (json_t *content, const json_t *file)
 {
   g_autofree char *id = file_id_of (file);
   const char *name = json_string_value (json_object_get (file, "name"));
@@ -141,13 +141,13 @@ add_file (json_t *content, const json_t *file)
 }
 
 static void
-add_links (json_t *content, const json_t *value)
+reply_add_links (json_t *content, const json_t *value)
 {
   gsize index;
   json_t *file;
   const char *result = json_string_value (json_object_get (value, "result_id"));
   gboolean printed = json_is_string (json_object_get (value, "stdout"));
-  json_array_foreach (json_object_get (value, "files"), index, file) add_file (content, file);
+  json_array_foreach (json_object_get (value, "files"), index, file) reply_add_file (content, file);
   if (!result || !printed)
     return;
   g_autofree char *uri = g_strconcat ("adder://results/", result, NULL);
@@ -158,7 +158,7 @@ add_links (json_t *content, const json_t *value)
 /* ---- text ---- */
 
 static void
-append (GString *text, const char *words)
+reply_append (GString *text, const char *words)
 {
   if (!words || words[0] == '\0')
     return;
@@ -168,7 +168,7 @@ append (GString *text, const char *words)
 }
 
 static const char *
-text_of (const json_t *value, const char *member)
+reply_text_of (const json_t *value, const char *member)
 {
   return json_member_text (value, member);
 }
@@ -180,8 +180,8 @@ append_displays (GString *text, const json_t *displays)
   json_t *display;
   json_array_foreach ((json_t *)(guintptr)displays, index, display)
   {
-    const char *markdown = text_of (display, "text/markdown");
-    append (text, markdown[0] ? markdown : text_of (display, "text/plain"));
+    const char *markdown = reply_text_of (display, "text/markdown");
+    reply_append (text, markdown[0] ? markdown : reply_text_of (display, "text/plain"));
   }
 }
 
@@ -193,25 +193,25 @@ append_refusals (GString *text, const json_t *list, const char *title, const cha
   json_t *item;
   json_array_foreach ((json_t *)(guintptr)list, index, item)
   {
-    const char *hint = text_of (item, "hint");
+    const char *hint = reply_text_of (item, "hint");
     g_autofree char *line =
-        g_strdup_printf ("%s: %s: %s%s%s%s", title, text_of (item, kind), text_of (item, detail),
+        g_strdup_printf ("%s: %s: %s%s%s%s", title, reply_text_of (item, kind), reply_text_of (item, detail),
                          hint[0] ? " (" : "", hint, hint[0] ? ")" : "");
-    append (text, line);
+    reply_append (text, line);
   }
 }
 
 static void
-append_error (GString *text, const json_t *error)
+reply_append_error (GString *text, const json_t *error)
 {
-  const char *traceback = text_of (error, "traceback"), *message = text_of (error, "message");
-  const char *hint = text_of (error, "hint");
-  append (text, traceback);
+  const char *traceback = reply_text_of (error, "traceback"), *message = reply_text_of (error, "message");
+  const char *hint = reply_text_of (error, "hint");
+  reply_append (text, traceback);
   if (!strstr (traceback, message))
-    append (text, message);
+    reply_append (text, message);
   if (hint[0]) {
     g_autofree char *line = g_strdup_printf ("Hint: %s", hint);
-    append (text, line);
+    reply_append (text, line);
   }
 }
 
@@ -222,12 +222,12 @@ append_files (GString *text, const json_t *files)
   json_t *file;
   json_array_foreach ((json_t *)(guintptr)files, index, file)
   {
-    const char *name = text_of (file, "name"), *id = text_of (file, "file_id");
+    const char *name = reply_text_of (file, "name"), *id = reply_text_of (file, "file_id");
     if (!name[0])
-      name = text_of (file, "filename");
+      name = reply_text_of (file, "filename");
     g_autofree char *shown = text_one_line (name, -1);
     g_autofree char *line = g_strdup_printf ("File: %s", shown);
-    append (text, line);
+    reply_append (text, line);
     const json_t *bytes = json_object_get (file, "bytes");
     if (bytes)
       g_string_append_printf (text, ", %" JSON_INTEGER_FORMAT " bytes", json_integer_value (bytes));
@@ -244,7 +244,7 @@ append_warnings (GString *text, const json_t *warnings)
   json_array_foreach ((json_t *)(guintptr)warnings, index, warning)
   {
     g_autofree char *line = g_strdup_printf ("Warning: %s", json_string_value (warning));
-    append (text, line);
+    reply_append (text, line);
   }
 }
 
@@ -253,29 +253,29 @@ static void
 append_run (GString *text, const json_t *value)
 {
   const json_t *code = json_object_get (value, "exit_code");
-  const char *outcome = text_of (value, "outcome"), *result = text_of (value, "result_id");
-  append (text, text_of (value, "stdout"));
+  const char *outcome = reply_text_of (value, "outcome"), *result = reply_text_of (value, "result_id");
+  reply_append (text, reply_text_of (value, "stdout"));
   append_displays (text, json_object_get (value, "displays"));
-  append (text, text_of (value, "value"));
-  append (text, text_of (value, "stderr"));
-  append_error (text, json_object_get (value, "error"));
+  reply_append (text, reply_text_of (value, "value"));
+  reply_append (text, reply_text_of (value, "stderr"));
+  reply_append_error (text, json_object_get (value, "error"));
   append_refusals (text, json_object_get (value, "violations"), "Refused", "rule", "text");
   append_refusals (text, json_object_get (value, "denials"), "Denied", "kind", "detail");
   append_files (text, json_object_get (value, "files"));
   append_warnings (text, json_object_get (value, "warnings"));
-  append (text, text_of (json_object_get (value, "session"), "status"));
+  reply_append (text, reply_text_of (json_object_get (value, "session"), "status"));
   if (result[0]) {
     g_autofree char *line =
         g_strdup_printf ("[all of the output: peek_result with result_id \"%s\"]", result);
-    append (text, line);
+    reply_append (text, line);
   }
   if (outcome[0] && strcmp (outcome, "ok") != 0) {
     g_autofree char *line = g_strdup_printf ("[outcome: %s]", outcome);
-    append (text, line);
+    reply_append (text, line);
   } else if (!outcome[0] && json_integer_value (code) != 0) {
     g_autofree char *line =
         g_strdup_printf ("[exit code %" JSON_INTEGER_FORMAT "]", json_integer_value (code));
-    append (text, line);
+    reply_append (text, line);
   }
   if (text->len == 0)
     g_string_append (text, "(no output)");
@@ -284,11 +284,11 @@ append_run (GString *text, const json_t *value)
 static void
 append_failure (GString *text, const json_t *value)
 {
-  const char *approval = text_of (value, "approval_id");
-  append (text, text_of (value, "error"));
+  const char *approval = reply_text_of (value, "approval_id");
+  reply_append (text, reply_text_of (value, "error"));
   if (approval[0]) {
     g_autofree char *line = g_strdup_printf ("[approval_id: %s]", approval);
-    append (text, line);
+    reply_append (text, line);
   }
 }
 
@@ -301,10 +301,10 @@ mcp_reply_text (const json_t *value)
   else if (json_is_string (json_object_get (value, "stdout")))
     append_run (text, value);
   else if (json_is_string (json_object_get (value, "text")))
-    append (text, text_of (value, "text"));
+    reply_append (text, reply_text_of (value, "text"));
   else {
     g_autofree char *json = json_to_text (value);
-    append (text, json);
+    reply_append (text, json);
   }
   return g_string_free (text, FALSE);
 }
@@ -320,10 +320,10 @@ mcp_reply_result (struct mcp_server *server, const struct tool_reply *reply)
   g_autofree char *words = mcp_reply_text (value);
   g_autoptr (GString) text = g_string_new (words);
   if (making.left_out->len > 0)
-    append (text, making.left_out->str);
+    reply_append (text, making.left_out->str);
   json_array_append_new (content, mcp_text (text->str));
   json_array_extend (content, making.images);
-  add_links (content, value);
+  reply_add_links (content, value);
   json_decref (making.images);
   g_string_free (making.left_out, TRUE);
   return mcp_tool_result (content, value, reply->is_error);

@@ -135,8 +135,8 @@ take_meta (struct mcp_request *request)
 }
 
 static gboolean
-refuse (const struct mcp_request *request, int code, const char *text, int status,
-        struct mcp_reply *ret_reply)
+request_refuse (const struct mcp_request *request, int code, const char *text, int status,
+                struct mcp_reply *ret_reply)
 {
   *ret_reply = (struct mcp_reply){mcp_error_message (request->id, code, text, NULL), status};
   return FALSE;
@@ -151,16 +151,17 @@ find_method (struct mcp_request *request, const char *method, struct mcp_reply *
   g_autofree char *shown = text_one_line (method, SHOWN_BYTES);
   g_autofree char *words =
       g_strdup_printf ("there is no method \"%s\" in the version %s", shown, request->version);
-  return refuse (request, MCP_METHOD_NOT_FOUND, words, mcp_status_of (request->era, MCP_METHOD_NOT_FOUND),
-                 ret_reply);
+  return request_refuse (request, MCP_METHOD_NOT_FOUND, words,
+                         mcp_status_of (request->era, MCP_METHOD_NOT_FOUND), ret_reply);
 }
 
 static gboolean
-settle (struct mcp_request *request, const char *method, const char *header, struct mcp_reply *ret_reply)
+request_settle (struct mcp_request *request, const char *method, const char *header,
+                struct mcp_reply *ret_reply)
 {
   const char *fault = take_meta (request);
   if (fault)
-    return refuse (request, MCP_INVALID_PARAMS, fault, HTTP_BAD_REQUEST, ret_reply);
+    return request_refuse (request, MCP_INVALID_PARAMS, fault, HTTP_BAD_REQUEST, ret_reply);
   return era_decide (request, method, header, ret_reply) && find_method (request, method, ret_reply);
 }
 
@@ -185,7 +186,7 @@ mcp_request_new (struct mcp_server *server, struct mcp_message *message, struct 
   request->watch_fd = -1;
   request->progress = -INFINITY;
 
-  if (settle (request, message->method, header, ret_reply))
+  if (request_settle (request, message->method, header, ret_reply))
     return request;
   if (!request->id) { /* a notification is never answered */
     mcp_reply_clear (ret_reply);
@@ -262,7 +263,7 @@ mcp_is_replied (const struct mcp_request *request)
 
 /* resultType, who answers, and for how long it holds. */
 static void
-complete (struct mcp_request *request)
+request_complete (struct mcp_request *request)
 {
   json_t *result = request->result;
   if (request->era != MCP_MODERN)
@@ -298,7 +299,7 @@ mcp_request_finish (struct mcp_request *request, struct mcp_reply *ret_reply)
     json_object_set (ret_reply->message, "error", request->error);
     return;
   }
-  complete (request);
+  request_complete (request);
   ret_reply->status = HTTP_OK;
   json_object_set (ret_reply->message, "result", request->result);
 }

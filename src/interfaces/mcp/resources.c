@@ -114,7 +114,7 @@ is_text_type (const char *type)
 
 /* LENGTH bytes of FD. NULL with ERROR. */
 static char *
-read_whole (int fd, gsize length, GError **error)
+resources_read_whole (int fd, gsize length, GError **error)
 {
   g_autofree char *data = g_try_malloc (length + 1);
   int r = data ? fd_read_all (fd, data, length) : -ENOMEM;
@@ -140,7 +140,7 @@ resource_file_contents (struct mcp_request *request, const char *file_id, guint6
     *ret_file = json_incref (file);
   if (bytes > most)
     return NULL;
-  g_autofree char *data = read_whole (fd, bytes, error);
+  g_autofree char *data = resources_read_whole (fd, bytes, error);
   if (!data)
     return NULL;
   g_autofree char *uri = resource_file_uri (json_member_text (file, "file_id"));
@@ -199,7 +199,7 @@ reply_named (struct mcp_request *request, const char *uri, const GError *problem
 }
 
 static gboolean
-read_file (struct mcp_request *request, const char *uri)
+resources_read_file (struct mcp_request *request, const char *uri)
 {
   const char *id = behind (uri, RESOURCE_FILES);
   guint64 most = mcp_server_memory (request->server)->config->mcp_resource_bytes;
@@ -275,7 +275,7 @@ reply_output (struct mcp_request *request, const char *uri, const struct output 
 }
 
 static gboolean
-read_output (struct mcp_request *request, const char *uri, const char *text)
+resources_read_output (struct mcp_request *request, const char *uri, const char *text)
 {
   g_autoptr (GError) problem = NULL;
   struct output output = {0};
@@ -299,7 +299,7 @@ read_output (struct mcp_request *request, const char *uri, const char *text)
 
 /* Does the operation NAME on SESSION (NULL: on none). The caller's; NULL with ERROR. */
 static json_t *
-ask_session (struct mcp_request *request, const char *name, const char *session, GError **error)
+resources_ask_session (struct mcp_request *request, const char *name, const char *session, GError **error)
 {
   return call_resource (request, name, json_pack ("{s:s*}", "session", session), error);
 }
@@ -307,12 +307,12 @@ ask_session (struct mcp_request *request, const char *name, const char *session,
 static json_t *
 list_of_sessions (struct mcp_request *request)
 {
-  g_autoptr (json_t) answer = ask_session (request, "session.list", NULL, NULL);
+  g_autoptr (json_t) answer = resources_ask_session (request, "session.list", NULL, NULL);
   return json_incref (json_object_get (answer, "sessions"));
 }
 
 static gboolean
-has_ended (const json_t *session)
+resources_has_ended (const json_t *session)
 {
   return strcmp (json_member_text (session, "state"), "ended") == 0;
 }
@@ -351,16 +351,16 @@ variables_of (struct mcp_request *request, const json_t *session)
   if (strcmp (json_member_text (session, "state"), "idle") != 0)
     return json_null ();
   g_autoptr (json_t) answer =
-      ask_session (request, "session.variables", json_member_text (session, "session_id"), NULL);
+      resources_ask_session (request, "session.variables", json_member_text (session, "session_id"), NULL);
   json_t *variables = json_object_get (answer, "variables");
   return variables ? json_incref (variables) : json_null ();
 }
 
 static gboolean
-read_session (struct mcp_request *request, const char *uri, const char *name)
+resources_read_session (struct mcp_request *request, const char *uri, const char *name)
 {
   g_autoptr (GError) problem = NULL;
-  g_autoptr (json_t) session = ask_session (request, "session.show", name, &problem);
+  g_autoptr (json_t) session = resources_ask_session (request, "session.show", name, &problem);
   if (!session)
     return reply_named (request, uri, problem);
   g_autoptr (json_t) page =
@@ -384,7 +384,7 @@ list_others (struct mcp_request *request, const char *cursor, guint most, char *
                             "mimeType", "text/plain");
   json_array_foreach (sessions, index, session)
   {
-    if (!has_ended (session))
+    if (!resources_has_ended (session))
       json_array_append_new (rows, describe_session (session));
   }
   return mcp_page (request, rows, cursor, most, ret_cursor);
@@ -395,9 +395,9 @@ read_other (struct mcp_request *request, const char *uri)
 {
   const char *output = behind (uri, RESOURCE_RESULTS), *session = behind (uri, RESOURCE_SESSIONS);
   if (output)
-    return read_output (request, uri, output);
+    return resources_read_output (request, uri, output);
   if (session)
-    return read_session (request, uri, session);
+    return resources_read_session (request, uri, session);
   if (strcmp (uri, RESOURCE_PROMPT) != 0)
     return FALSE;
   g_autofree char *text = mcp_tools_prompt (request);
@@ -472,7 +472,7 @@ resource_complete_sessions (struct mcp_request *request, const char *value)
   {
     const char *name = json_member_text (session, "name"), *id = json_member_text (session, "session_id");
     const char *shown = name[0] != '\0' ? name : id;
-    if (!has_ended (session) && (g_str_has_prefix (shown, value) || g_str_has_prefix (id, value)))
+    if (!resources_has_ended (session) && (g_str_has_prefix (shown, value) || g_str_has_prefix (id, value)))
       json_array_append_new (values, json_string (shown));
   }
   return values;
@@ -490,8 +490,8 @@ complete_streams (const char *value)
 }
 
 static gboolean
-complete (struct mcp_request *request, const json_t *ref, const char *argument, const char *value,
-          G_GNUC_UNUSED const json_t *known)
+resources_complete (struct mcp_request *request, const json_t *ref, const char *argument, const char *value,
+                    G_GNUC_UNUSED const json_t *known)
 {
   const char *uri = json_member_text (ref, "uri");
   gboolean results = strcmp (uri, RESULTS_TEMPLATE) == 0;
@@ -515,11 +515,11 @@ const struct mcp_provider mcp_provider_resources = {
     .list_resources = list_others,
     .list_templates = list_templates,
     .read_resource = read_other,
-    .complete = complete,
+    .complete = resources_complete,
 };
 
 const struct mcp_provider mcp_provider_files = {
     .name = "files",
     .list_resources = list_files,
-    .read_resource = read_file,
+    .read_resource = resources_read_file,
 };

@@ -70,7 +70,7 @@ mcp_session_has_batches (struct mcp_session *session)
 }
 
 static void
-wake (struct mcp_question *question)
+session_wake (struct mcp_question *question)
 {
   guint64 one = 1;
   G_GNUC_UNUSED ssize_t put = write (question->wake_fd, &one, sizeof one);
@@ -88,7 +88,7 @@ mcp_session_end (struct mcp_session *session)
   session->ended = TRUE;
   g_hash_table_iter_init (&iter, session->questions);
   while (g_hash_table_iter_next (&iter, NULL, &question))
-    wake (question);
+    session_wake (question);
   g_mutex_unlock (&session->lock);
   mcp_subscriptions_leave (session); /* after `ended`: nobody joins any more */
 }
@@ -115,7 +115,7 @@ mcp_session_answer (struct mcp_session *session, struct mcp_message *response)
   struct mcp_question *question = id ? g_hash_table_lookup (session->questions, id) : NULL;
   if (question && !question->response) {
     question->response = g_steal_pointer (&response->value);
-    wake (question);
+    session_wake (question);
   }
   g_mutex_unlock (&session->lock);
 }
@@ -166,7 +166,7 @@ end_question (struct mcp_session *session, const char *id)
 }
 
 static json_t *
-take_answer (const json_t *response, GError **error)
+session_read_answer (const json_t *response, GError **error)
 {
   json_t *result = json_object_get (response, "result");
   const json_t *problem = json_object_get (response, "error");
@@ -201,7 +201,7 @@ mcp_session_ask (struct mcp_request *request, const char *method, json_t *params
   end_question (request->session, id);
   g_autoptr (json_t) response = question.response;
   if (woken)
-    answer = take_answer (response, error);
+    answer = session_read_answer (response, error);
   else if (!sent)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the client is gone");
   return answer;

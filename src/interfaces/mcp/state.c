@@ -42,7 +42,7 @@ check_key_file (int fd, const char *file, GError **error)
 }
 
 static gboolean
-read_key_file (const char *file, struct mcp_state_key *ret_key, GError **error)
+state_read_key_file (const char *file, struct mcp_state_key *ret_key, GError **error)
 {
   guint8 content[KEY_FILE_MAX];
   autoclose int fd = open (file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -66,7 +66,7 @@ gboolean
 mcp_state_key_make (const char *file, struct mcp_state_key *ret_key, GError **error)
 {
   if (file)
-    return read_key_file (file, ret_key, error);
+    return state_read_key_file (file, ret_key, error);
   while (getrandom (ret_key->bytes, sizeof ret_key->bytes, 0) != (gssize)sizeof ret_key->bytes)
     ;
   return TRUE;
@@ -95,8 +95,8 @@ update (GHmac *hmac, const char *text, gsize length)
 }
 
 static void
-sign (const struct mcp_state_key *key, const struct mcp_state_bond *bond, const char *body, gsize length,
-      guint8 ret_mac[MAC_BYTES])
+state_sign (const struct mcp_state_key *key, const struct mcp_state_bond *bond, const char *body,
+            gsize length, guint8 ret_mac[MAC_BYTES])
 {
   gsize size = MAC_BYTES;
   char *params = canonical (bond->params);
@@ -113,7 +113,7 @@ sign (const struct mcp_state_key *key, const struct mcp_state_bond *bond, const 
 /* ---- both ways ---- */
 
 static gint64
-now_ms (void)
+state_now_ms (void)
 {
   return g_get_real_time () / 1000;
 }
@@ -123,10 +123,10 @@ mcp_state_seal (const struct mcp_state_key *key, const struct mcp_state_bond *bo
                 guint64 ttl_ms, GError **error)
 {
   guint8 mac[MAC_BYTES];
-  json_int_t until = now_ms () + (gint64)ttl_ms;
+  json_int_t until = state_now_ms () + (gint64)ttl_ms;
   g_autoptr (json_t) whole = json_pack ("{s:I, s:O}", "until", until, "payload", (json_t *)(guintptr)payload);
   g_autofree char *body = json_to_text (whole);
-  sign (key, bond, body, strlen (body), mac);
+  state_sign (key, bond, body, strlen (body), mac);
   g_autofree char *first = g_base64_encode ((const guchar *)body, strlen (body));
   g_autofree char *second = g_base64_encode (mac, sizeof mac);
   if (strlen (first) + 1 + strlen (second) <= MCP_STATE_MAX)
@@ -148,7 +148,7 @@ decode (const char *text, gsize length, gsize *ret_length)
 
 /* In a time that does not tell how much of it was right. */
 static gboolean
-is_same (const guint8 *a, const guint8 *b, gsize length)
+state_is_same (const guint8 *a, const guint8 *b, gsize length)
 {
   guint8 differs = 0;
   for (gsize i = 0; i < length; i++)
@@ -169,8 +169,8 @@ verify (const struct mcp_state_key *key, const struct mcp_state_bond *bond, cons
   g_autofree guchar *given = decode (dot + 1, strlen (dot + 1), &mac_length);
   if (!body || !given || mac_length != sizeof mac)
     return NULL;
-  sign (key, bond, (const char *)body, length, mac);
-  return is_same (mac, given, sizeof mac)
+  state_sign (key, bond, (const char *)body, length, mac);
+  return state_is_same (mac, given, sizeof mac)
              ? json_parse_object ((const char *)body, length, "the request state", NULL)
              : NULL;
 }
@@ -185,7 +185,7 @@ mcp_state_open (const struct mcp_state_key *key, const struct mcp_state_bond *bo
                  "requestState is not what this server gave for this request");
     return NULL;
   }
-  if (json_integer_value (json_object_get (whole, "until")) <= now_ms ()) {
+  if (json_integer_value (json_object_get (whole, "until")) <= state_now_ms ()) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT,
                  "requestState is too old: make the request again without it");
     return NULL;

@@ -63,7 +63,7 @@ struct job {
 
 /* As much as goes without waiting, once poll has said that something does. */
 static ssize_t
-write_some (int fd, const char *data, gsize length)
+stdio_write_some (int fd, const char *data, gsize length)
 {
   ssize_t put = send (fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
   /* Of a pipe poll says that a page of it goes. */
@@ -72,7 +72,7 @@ write_some (int fd, const char *data, gsize length)
 
 /* Writes all of it, without waiting for ever. */
 static gboolean
-write_all (struct stdio *stdio, const char *data, gsize length)
+stdio_write_all (struct stdio *stdio, const char *data, gsize length)
 {
   gint64 began = g_get_monotonic_time ();
   while (length > 0) {
@@ -85,7 +85,7 @@ write_all (struct stdio *stdio, const char *data, gsize length)
       return FALSE;
     if (n <= 0)
       continue;
-    ssize_t put = write_some (stdio->write_fd, data, length);
+    ssize_t put = stdio_write_some (stdio->write_fd, data, length);
     if (put < 0 && (errno == EINTR || errno == EAGAIN))
       continue;
     if (put < 0)
@@ -106,7 +106,7 @@ send_message (struct stdio *stdio, const struct mcp_request *request, const json
   text[length] = '\n'; /* in place of the zero byte */
   g_mutex_lock (&stdio->writing);
   gboolean wanted = !stdio->broken && !(request && mcp_is_cancelled (request));
-  if (wanted && !write_all (stdio, text, length + 1))
+  if (wanted && !stdio_write_all (stdio, text, length + 1))
     stdio->broken = TRUE;
   gboolean ok = wanted && !stdio->broken;
   g_mutex_unlock (&stdio->writing);
@@ -165,7 +165,7 @@ job_free (struct job *job)
 
 /* Carries out one request of JOB; its place among those in flight is given back only when all was sent. */
 static void
-carry_out (struct job *job, struct mcp_request *request)
+stdio_carry_out (struct job *job, struct mcp_request *request)
 {
   struct mcp_reply reply = {0};
   if (!mcp_is_cancelled (request))
@@ -185,7 +185,7 @@ run_job (gpointer data, G_GNUC_UNUSED gpointer unused)
   struct job *job = data;
   struct stdio *stdio = job->stdio;
   for (guint i = 0; i < job->requests->len; i++)
-    carry_out (job, g_ptr_array_index (job->requests, i));
+    stdio_carry_out (job, g_ptr_array_index (job->requests, i));
   if (json_array_size (job->replies) > 0)
     send_message (stdio, NULL, job->replies);
   job_free (job);
@@ -210,7 +210,7 @@ job_new (struct stdio *stdio, json_t *replies)
 }
 
 static void
-refuse (struct stdio *stdio, json_t *id, int code, const char *text)
+stdio_refuse (struct stdio *stdio, json_t *id, int code, const char *text)
 {
   g_autoptr (json_t) message = mcp_error_message (id, code, text, NULL);
   send_message (stdio, NULL, message);
@@ -234,17 +234,17 @@ take_off (struct stdio *stdio, struct mcp_request *request)
   gboolean taken;
   request->watch_fd = mcp_inflight_add (stdio->inflight, request->id, &taken);
   if (request->watch_fd < 0 && taken)
-    refuse (stdio, request->id, MCP_INVALID_REQUEST, "a request with this id is under way");
+    stdio_refuse (stdio, request->id, MCP_INVALID_REQUEST, "a request with this id is under way");
   else if (request->watch_fd < 0)
-    refuse (stdio, request->id, MCP_INTERNAL_ERROR,
-            "there are as many requests under way as one connection may have ([mcp] max_requests)");
+    stdio_refuse (stdio, request->id, MCP_INTERNAL_ERROR,
+                  "there are as many requests under way as one connection may have ([mcp] max_requests)");
   return request->watch_fd >= 0;
 }
 
 /* ---- messages ---- */
 
 static struct mcp_request *
-request_of (struct stdio *stdio, struct mcp_message *message, struct mcp_reply *ret_reply)
+stdio_request_of (struct stdio *stdio, struct mcp_message *message, struct mcp_reply *ret_reply)
 {
   struct mcp_request *request =
       mcp_request_new (stdio->server, message, stdio->caller, stdio->session, NULL, ret_reply);
@@ -268,7 +268,7 @@ static void
 take_request (struct stdio *stdio, struct mcp_message *message)
 {
   struct mcp_reply reply = {0};
-  struct mcp_request *request = request_of (stdio, message, &reply);
+  struct mcp_request *request = stdio_request_of (stdio, message, &reply);
   if (!request)
     send_reply (stdio, NULL, &reply);
   else if (!request->id || mcp_request_is_quick (request)) {
@@ -286,7 +286,7 @@ take_request (struct stdio *stdio, struct mcp_message *message)
 
 /* Takes VALUE, one message of a batch. */
 static void
-take_item (struct stdio *stdio, struct job *job, json_t *value)
+stdio_take_item (struct stdio *stdio, struct job *job, json_t *value)
 {
   struct mcp_message message;
   struct mcp_reply reply = {0};
@@ -301,7 +301,7 @@ take_item (struct stdio *stdio, struct job *job, json_t *value)
   else {
     if (message.kind == MCP_KIND_NOTIFICATION)
       notice_cancelled (stdio, &message);
-    request = request_of (stdio, &message, &reply);
+    request = stdio_request_of (stdio, &message, &reply);
   }
   if (reply.message)
     json_array_append (job->replies, reply.message);
@@ -321,19 +321,19 @@ take_batch (struct stdio *stdio, const struct mcp_message *batch)
   json_t *value;
   if (!mcp_session_has_batches (stdio->session) ||
       json_array_size (batch->value) > config->max_mcp_requests) {
-    refuse (stdio, NULL, MCP_INVALID_REQUEST,
-            mcp_session_has_batches (stdio->session)
-                ? "a batch has as many messages as [mcp] max_requests at most"
-                : "only the version " MCP_BATCH_VERSION " has batches");
+    stdio_refuse (stdio, NULL, MCP_INVALID_REQUEST,
+                  mcp_session_has_batches (stdio->session)
+                      ? "a batch has as many messages as [mcp] max_requests at most"
+                      : "only the version " MCP_BATCH_VERSION " has batches");
     return;
   }
   struct job *job = job_new (stdio, json_array ());
-  json_array_foreach (batch->value, index, value) take_item (stdio, job, json_incref (value));
+  json_array_foreach (batch->value, index, value) stdio_take_item (stdio, job, json_incref (value));
   start_job (job, FALSE);
 }
 
 static void
-take_line (struct stdio *stdio, const char *line, gsize length)
+stdio_take_line (struct stdio *stdio, const char *line, gsize length)
 {
   struct mcp_message message;
   struct mcp_reply reply = {0};
@@ -372,25 +372,25 @@ struct lines {
 };
 
 static void
-too_long (struct stdio *stdio)
+stdio_too_long (struct stdio *stdio)
 {
   g_autofree char *text = g_strdup_printf (
       "a message is longer than %" G_GSIZE_FORMAT " bytes ([mcp] message_bytes)", stdio->line_most);
-  refuse (stdio, NULL, MCP_PARSE_ERROR, text);
+  stdio_refuse (stdio, NULL, MCP_PARSE_ERROR, text);
 }
 
 static void
-end_line (struct stdio *stdio, struct lines *lines)
+stdio_end_line (struct stdio *stdio, struct lines *lines)
 {
   if (!lines->lost)
-    take_line (stdio, (const char *)lines->held->data, lines->held->len);
+    stdio_take_line (stdio, (const char *)lines->held->data, lines->held->len);
   lines->lost = FALSE;
   g_byte_array_set_size (lines->held, 0);
 }
 
 /* Takes in what was read: ends of lines, whole ones and beginnings. */
 static void
-take_bytes (struct stdio *stdio, struct lines *lines, const char *data, gsize length)
+stdio_take_bytes (struct stdio *stdio, struct lines *lines, const char *data, gsize length)
 {
   while (length > 0) {
     const char *end = memchr (data, '\n', length);
@@ -398,19 +398,19 @@ take_bytes (struct stdio *stdio, struct lines *lines, const char *data, gsize le
     if (!lines->lost && lines->held->len + part > stdio->line_most) {
       lines->lost = TRUE;
       g_byte_array_set_size (lines->held, 0);
-      too_long (stdio);
+      stdio_too_long (stdio);
     }
     if (!lines->lost)
       g_byte_array_append (lines->held, (const guint8 *)data, (guint)part);
     if (end)
-      end_line (stdio, lines);
+      stdio_end_line (stdio, lines);
     data += part + (end ? 1 : 0);
     length -= part + (end ? 1 : 0);
   }
 }
 
 static void
-read_lines (struct stdio *stdio)
+stdio_read_lines (struct stdio *stdio)
 {
   struct lines lines = {g_byte_array_new (), FALSE};
   g_autofree char *part = g_malloc (READ_BYTES);
@@ -420,7 +420,7 @@ read_lines (struct stdio *stdio)
       continue;
     if (got <= 0)
       break;
-    take_bytes (stdio, &lines, part, (gsize)got);
+    stdio_take_bytes (stdio, &lines, part, (gsize)got);
   }
   /* A last line without its end is one that broke off. */
   g_byte_array_unref (lines.held);
@@ -429,7 +429,7 @@ read_lines (struct stdio *stdio)
 /* ---- the connection ---- */
 
 static void
-leave (struct stdio *stdio)
+stdio_leave (struct stdio *stdio)
 {
   g_atomic_int_set (&stdio->closing, 1);
   mcp_session_end (stdio->session);
@@ -458,8 +458,8 @@ mcp_stdio_serve (struct mcp_server *server, struct mcp_caller *caller, int read_
   stdio.session = mcp_session_new (NULL, caller->principal->owner, send_for_session, &stdio);
   stdio.pool = g_thread_pool_new (run_job, NULL, (gint)config->mcp_threads, FALSE, NULL);
 
-  read_lines (&stdio);
-  leave (&stdio);
+  stdio_read_lines (&stdio);
+  stdio_leave (&stdio);
 
   g_thread_pool_free (stdio.pool, FALSE, TRUE);
   mcp_session_unref (stdio.session);

@@ -118,7 +118,7 @@ has_changes (const struct listener *listener)
 /* Something is marked; somebody is to send it. */
 REQUIRES (mcp_subscriptions)
 static void
-wake (struct listener *listener)
+subscriptions_wake (struct listener *listener)
 {
   guint64 one = 1;
   if (listener->wake_fd >= 0) {
@@ -133,7 +133,7 @@ wake (struct listener *listener)
 
 REQUIRES (mcp_subscriptions)
 static void
-mark (struct listener *listener, guint wish, const char *uri)
+subscriptions_mark (struct listener *listener, guint wish, const char *uri)
 {
   gboolean marked = (listener->wanted & wish) != 0;
   if (marked)
@@ -143,19 +143,19 @@ mark (struct listener *listener, guint wish, const char *uri)
     marked = TRUE;
   }
   if (marked)
-    wake (listener);
+    subscriptions_wake (listener);
 }
 
 /* ---- what changed ---- */
 
 static void
-tell (struct mcp_subscriptions *subscriptions, const char *owner, guint wish, const char *uri)
+subscriptions_tell (struct mcp_subscriptions *subscriptions, const char *owner, guint wish, const char *uri)
 {
   g_mutex_lock (&subscriptions->lock);
   for (guint i = 0; i < subscriptions->listeners->len; i++) {
     struct listener *listener = subscriptions->listeners->pdata[i];
     if (!owner || strcmp (owner, listener->owner) == 0)
-      mark (listener, wish, uri);
+      subscriptions_mark (listener, wish, uri);
   }
   g_mutex_unlock (&subscriptions->lock);
 }
@@ -169,7 +169,7 @@ mcp_server_changed (struct mcp_server *server, const char *owner, enum mcp_chang
       [MCP_CHANGE_RESOURCES] = WISH_RESOURCES,
       [MCP_CHANGE_RESOURCE] = 0,
   };
-  tell (mcp_server_memory (server)->subscriptions, owner, wish_of[change], uri);
+  subscriptions_tell (mcp_server_memory (server)->subscriptions, owner, wish_of[change], uri);
 }
 
 void
@@ -180,7 +180,7 @@ mcp_subscriptions_task (struct mcp_subscriptions *subscriptions, const char *own
     struct listener *listener = subscriptions->listeners->pdata[i];
     if (strcmp (owner, listener->owner) == 0 && g_hash_table_contains (listener->tasks, id)) {
       g_hash_table_add (listener->changed_tasks, g_strdup (id));
-      wake (listener);
+      subscriptions_wake (listener);
     }
   }
   g_mutex_unlock (&subscriptions->lock);
@@ -193,18 +193,18 @@ take_notification (gpointer data, enum notification_kind kind, const char *owner
   switch (kind) {
   case NOTIFICATION_SESSION:
     uri = resource_session_uri (id);
-    tell (data, owner ? owner : "", 0, uri);
+    subscriptions_tell (data, owner ? owner : "", 0, uri);
     break;
   case NOTIFICATION_SESSION_LIST:
-    tell (data, owner ? owner : "", WISH_RESOURCES, NULL);
+    subscriptions_tell (data, owner ? owner : "", WISH_RESOURCES, NULL);
     break;
   case NOTIFICATION_FILE:
     uri = resource_file_uri (id);
-    tell (data, owner ? owner : "", WISH_RESOURCES, uri);
+    subscriptions_tell (data, owner ? owner : "", WISH_RESOURCES, uri);
     break;
   case NOTIFICATION_TOOLS:
   default:
-    tell (data, NULL, WISH_TOOLS | WISH_PROMPTS, NULL);
+    subscriptions_tell (data, NULL, WISH_TOOLS | WISH_PROMPTS, NULL);
     break;
   }
 }
@@ -430,7 +430,7 @@ take_filter (struct mcp_request *request, struct listener *listener, const json_
 }
 
 static json_t *
-names_of (GHashTable *set)
+subscriptions_names_of (GHashTable *set)
 {
   GHashTableIter iter;
   gpointer name;
@@ -451,9 +451,9 @@ agreed (const struct listener *listener)
     if (listener->wanted & (guint)wishes[i].wish)
       json_object_set_new (filter, wishes[i].filter, json_true ());
   if (g_hash_table_size (listener->uris) > 0)
-    json_object_set_new (filter, "resourceSubscriptions", names_of (listener->uris));
+    json_object_set_new (filter, "resourceSubscriptions", subscriptions_names_of (listener->uris));
   if (g_hash_table_size (listener->tasks) > 0)
-    json_object_set_new (filter, "taskIds", names_of (listener->tasks));
+    json_object_set_new (filter, "taskIds", subscriptions_names_of (listener->tasks));
   g_mutex_unlock (&listener->subscriptions->lock);
   return filter;
 }
@@ -497,7 +497,7 @@ listen_on (struct mcp_request *request, struct listener *listener)
 
 /* FALSE: there are too many. */
 static gboolean
-enter (struct mcp_subscriptions *subscriptions, struct listener *listener)
+subscriptions_enter (struct mcp_subscriptions *subscriptions, struct listener *listener)
 {
   g_mutex_lock (&subscriptions->lock);
   gboolean room = !subscriptions->ending &&
@@ -512,7 +512,7 @@ enter (struct mcp_subscriptions *subscriptions, struct listener *listener)
 }
 
 static void
-leave (struct mcp_subscriptions *subscriptions, struct listener *listener)
+subscriptions_leave (struct mcp_subscriptions *subscriptions, struct listener *listener)
 {
   g_mutex_lock (&subscriptions->lock);
   subscriptions->listening--;
@@ -525,7 +525,7 @@ static void
 listen_as (struct mcp_request *request, struct listener *listener)
 {
   struct mcp_subscriptions *subscriptions = listener->subscriptions;
-  if (!enter (subscriptions, listener)) {
+  if (!subscriptions_enter (subscriptions, listener)) {
     mcp_problem (request, MCP_INTERNAL_ERROR, NULL,
                  "too many clients listen ([mcp] max_subscriptions = %" G_GUINT64_FORMAT ")",
                  subscriptions->memory->config->max_mcp_subscriptions);
@@ -535,7 +535,7 @@ listen_as (struct mcp_request *request, struct listener *listener)
   json_t *result = json_object (), *first = json_pack ("{s:o}", "notifications", agreed (listener));
   if (send_to_request (request, "notifications/subscriptions/acknowledged", first))
     listen_on (request, listener);
-  leave (subscriptions, listener);
+  subscriptions_leave (subscriptions, listener);
   add_id (request, result);
   mcp_result (request, result);
 }
@@ -579,7 +579,7 @@ watch_folder (int notify_fd, gboolean *ret_exact)
 /* Reads what happened to WATCH, *RET_SEEN: anything. FALSE: the folder is another now. *RET_CHANGED: the
  * file may be another. */
 static gboolean
-read_events (int notify_fd, int watch, gboolean *ret_seen, gboolean *ret_changed)
+subscriptions_read_events (int notify_fd, int watch, gboolean *ret_seen, gboolean *ret_changed)
 {
   char buffer[4096] __attribute__ ((aligned (__alignof__(struct inotify_event))));
   ssize_t length = read (notify_fd, buffer, sizeof buffer);
@@ -613,14 +613,14 @@ watch_tools_conf (gpointer data)
       continue;
     if (ready[0].revents)
       return NULL;
-    if (!read_events (notify_fd, watch, &seen, &changed) || (seen && !exact)) {
+    if (!subscriptions_read_events (notify_fd, watch, &seen, &changed) || (seen && !exact)) {
       (void)inotify_rm_watch (notify_fd, watch);
       watch = watch_folder (notify_fd, &exact);
       changed = changed || exact;
     }
     if (changed) {
       tools_reread_enablement (subscriptions->memory->service->tools);
-      tell (subscriptions, NULL, WISH_TOOLS | WISH_PROMPTS, NULL);
+      subscriptions_tell (subscriptions, NULL, WISH_TOOLS | WISH_PROMPTS, NULL);
     }
   }
 }
@@ -669,7 +669,7 @@ mcp_subscriptions_free (struct mcp_subscriptions *subscriptions)
     struct listener *listener = subscriptions->listeners->pdata[i];
     if (listener->session)
       g_atomic_pointer_set (&listener->session->listener, NULL);
-    wake (listener);
+    subscriptions_wake (listener);
   }
   while (subscriptions->listening > 0 || subscriptions->sending > 0)
     g_cond_wait (&subscriptions->quiet, &subscriptions->lock);

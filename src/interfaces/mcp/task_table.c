@@ -100,14 +100,14 @@ task_table_free (struct task_table *table)
 /* ---- under the lock ---- */
 
 static gboolean
-has_ended (const struct task *task)
+task_table_has_ended (const struct task *task)
 {
   return task->status >= TASK_COMPLETED;
 }
 
 REQUIRES (task_table)
 static void
-forget (struct task *task)
+task_table_forget (struct task *task)
 {
   struct task_table *table = task->table;
   owner_usage_remove (table->bytes, task->owner, task->bytes);
@@ -148,24 +148,24 @@ first_of_greatest (const struct task_table *table, const struct owner_usage *usa
 
 REQUIRES (task_table)
 static void
-expire (struct task_table *table)
+task_table_expire (struct task_table *table)
 {
   struct task *task;
   gint64 now = g_get_monotonic_time ();
   while ((task = first_ended (table, NULL)) && expiry_us (task) <= now)
-    forget (task);
+    task_table_forget (task);
   while (owner_usage_sum (table->bytes) > table->config->max_mcp_tasks_bytes &&
          (task = first_of_greatest (table, table->bytes)))
-    forget (task);
+    task_table_forget (task);
 }
 
 REQUIRES (task_table)
 static gboolean
-make_room (struct task_table *table, const char *owner, GError **error)
+task_table_make_room (struct task_table *table, const char *owner, GError **error)
 {
   const struct config *config = table->config;
   struct task *old = NULL;
-  expire (table);
+  task_table_expire (table);
   if (owner_usage_of (table->counts, owner) >= config->max_mcp_tasks_owner)
     old = first_ended (table, owner);
   else if (owner_usage_sum (table->counts) >= config->max_mcp_tasks) {
@@ -173,7 +173,7 @@ make_room (struct task_table *table, const char *owner, GError **error)
     old = old ? old : first_ended (table, NULL);
   }
   if (old)
-    forget (old);
+    task_table_forget (old);
   if (owner_usage_of (table->counts, owner) < config->max_mcp_tasks_owner &&
       owner_usage_sum (table->counts) < config->max_mcp_tasks)
     return TRUE;
@@ -182,12 +182,12 @@ make_room (struct task_table *table, const char *owner, GError **error)
 }
 
 static void
-set_status (struct task *task, enum task_status status)
+task_table_set_status (struct task *task, enum task_status status)
 {
   struct task_table *table = task->table;
   task->status = status;
   task->changed_us = g_get_real_time ();
-  if (has_ended (task) && task->ended_us == 0) {
+  if (task_table_has_ended (task) && task->ended_us == 0) {
     task->ended_us = g_get_monotonic_time ();
     json_object_clear (task->pending);
     g_queue_unlink (&table->living, &task->link);
@@ -199,16 +199,16 @@ set_status (struct task *task, enum task_status status)
 
 REQUIRES (task_table)
 static struct task *
-find (struct task_table *table, const char *owner, const char *id)
+task_table_find (struct task_table *table, const char *owner, const char *id)
 {
-  expire (table);
+  task_table_expire (table);
   struct task *task = g_hash_table_lookup (table->by_id, id);
   return task && strcmp (task->owner, owner) == 0 ? task : NULL;
 }
 
 /* {taskId, status, ...}. The caller's. */
 static json_t *
-describe (const struct task *task)
+task_table_describe (const struct task *task)
 {
   g_autofree char *created = text_time (task->created_us), *changed = text_time (task->changed_us);
   gint64 lived_ms = task->ended_us > 0 ? (task->ended_us - task->begun_us) / 1000 : 0;
@@ -224,7 +224,7 @@ struct task *
 task_new (struct task_table *table, const char *owner, int cancel_fd, GError **error)
 {
   g_mutex_lock (&table->lock);
-  if (!make_room (table, owner, error)) {
+  if (!task_table_make_room (table, owner, error)) {
     g_mutex_unlock (&table->lock);
     return NULL;
   }
@@ -256,7 +256,7 @@ json_t *
 task_describe (struct task *task)
 {
   g_mutex_lock (&task->table->lock);
-  json_t *described = describe (task);
+  json_t *described = task_table_describe (task);
   g_mutex_unlock (&task->table->lock);
   return described;
 }
@@ -267,10 +267,10 @@ task_say (struct task *task, const char *text)
   gsize line = strcspn (text, "\r\n");
   g_autofree char *first = g_strndup (text, line), *said = text_one_line (first, SAID_BYTES);
   g_mutex_lock (&task->table->lock);
-  if (!has_ended (task) && g_strcmp0 (task->said, said) != 0) {
+  if (!task_table_has_ended (task) && g_strcmp0 (task->said, said) != 0) {
     g_free (task->said);
     task->said = g_steal_pointer (&said);
-    set_status (task, task->status);
+    task_table_set_status (task, task->status);
   }
   g_mutex_unlock (&task->table->lock);
 }
@@ -290,7 +290,7 @@ free_key (const struct task *task, const char *key)
 
 REQUIRES (task_table)
 static gboolean
-wait_for (struct task *task, char **keys, gsize count, gint64 deadline_us, GError **error)
+task_table_wait_for (struct task *task, char **keys, gsize count, gint64 deadline_us, GError **error)
 {
   for (;;) {
     gsize have = 0;
@@ -298,7 +298,7 @@ wait_for (struct task *task, char **keys, gsize count, gint64 deadline_us, GErro
       have += json_object_get (task->answers, keys[i]) != NULL;
     if (have == count)
       return TRUE;
-    if (has_ended (task)) {
+    if (task_table_has_ended (task)) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the task was cancelled");
       return FALSE;
     }
@@ -319,15 +319,16 @@ task_ask (struct task *task, struct mcp_ask *asks, gsize count, guint64 wait_ms,
     json_object_set_new (task->pending, keys[i],
                          json_pack ("{s:s, s:O}", "method", asks[i].method, "params", asks[i].params));
   }
-  if (!has_ended (task))
-    set_status (task, TASK_INPUT);
-  gboolean have = wait_for (task, keys, count, g_get_monotonic_time () + (gint64)wait_ms * 1000, error);
+  if (!task_table_has_ended (task))
+    task_table_set_status (task, TASK_INPUT);
+  gboolean have =
+      task_table_wait_for (task, keys, count, g_get_monotonic_time () + (gint64)wait_ms * 1000, error);
   for (gsize i = 0; i < count; i++) {
     json_object_del (task->pending, keys[i]);
     asks[i].answer = json_object_get (task->answers, keys[i]);
   }
   if (task->status == TASK_INPUT) /* not all were answered */
-    set_status (task, TASK_WORKING);
+    task_table_set_status (task, TASK_WORKING);
   g_mutex_unlock (&task->table->lock);
   return have;
 }
@@ -339,7 +340,7 @@ task_end (struct task *task, json_t *result, json_t *error)
   g_autofree char *text = json_to_text (result ? result : error);
   g_mutex_lock (&table->lock);
   task->held = FALSE;
-  if (has_ended (task)) {
+  if (task_table_has_ended (task)) {
     json_decref (result);
     json_decref (error);
   } else {
@@ -347,7 +348,7 @@ task_end (struct task *task, json_t *result, json_t *error)
     task->error = error;
     task->bytes = strlen (text);
     owner_usage_add (table->bytes, task->owner, task->bytes);
-    set_status (task, error ? TASK_FAILED : TASK_COMPLETED);
+    task_table_set_status (task, error ? TASK_FAILED : TASK_COMPLETED);
   }
   g_mutex_unlock (&table->lock);
 }
@@ -358,8 +359,8 @@ json_t *
 task_show (struct task_table *table, const char *owner, const char *id)
 {
   g_mutex_lock (&table->lock);
-  const struct task *task = find (table, owner, id);
-  json_t *shown = task ? describe (task) : NULL;
+  const struct task *task = task_table_find (table, owner, id);
+  json_t *shown = task ? task_table_describe (task) : NULL;
   if (task && task->result)
     json_object_set (shown, "result", task->result);
   else if (task && task->error)
@@ -371,17 +372,17 @@ task_show (struct task_table *table, const char *owner, const char *id)
 }
 
 static gboolean
-take_answer (struct task *task, const char *key, json_t *answer, GError **error)
+task_table_take_answer (struct task *task, const char *key, json_t *answer, GError **error)
 {
   const json_t *asked = json_object_get (task->pending, key);
-  if (!asked || has_ended (task))
+  if (!asked || task_table_has_ended (task))
     return TRUE;
   if (!mcp_answer_check (json_member_text (asked, "method"), json_object_get (asked, "params"), answer,
                          error))
     return FALSE;
   json_object_set (task->answers, key, answer);
   json_object_del (task->pending, key);
-  set_status (task, json_object_size (task->pending) > 0 ? TASK_INPUT : TASK_WORKING);
+  task_table_set_status (task, json_object_size (task->pending) > 0 ? TASK_INPUT : TASK_WORKING);
   return TRUE;
 }
 
@@ -393,13 +394,13 @@ task_update (struct task_table *table, const char *owner, const char *id, const 
   const char *key;
   json_t *answer;
   g_mutex_lock (&table->lock);
-  struct task *task = find (table, owner, id);
+  struct task *task = task_table_find (table, owner, id);
   if (!task)
     g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such task");
   json_object_foreach ((json_t *)(guintptr)answers, key, answer)
   {
     g_autoptr (GError) fault = NULL;
-    if (task && !take_answer (task, key, answer, &fault) && !problem)
+    if (task && !task_table_take_answer (task, key, answer, &fault) && !problem)
       problem = g_steal_pointer (&fault);
   }
   g_mutex_unlock (&table->lock);
@@ -411,21 +412,21 @@ task_update (struct task_table *table, const char *owner, const char *id, const 
 
 REQUIRES (task_table)
 static void
-cancel (struct task *task)
+task_table_cancel (struct task *task)
 {
-  if (has_ended (task))
+  if (task_table_has_ended (task))
     return;
   shutdown (task->cancel_fd, SHUT_RDWR);
-  set_status (task, TASK_CANCELLED);
+  task_table_set_status (task, TASK_CANCELLED);
 }
 
 gboolean
 task_cancel (struct task_table *table, const char *owner, const char *id)
 {
   g_mutex_lock (&table->lock);
-  struct task *task = find (table, owner, id);
+  struct task *task = task_table_find (table, owner, id);
   if (task)
-    cancel (task);
+    task_table_cancel (task);
   g_mutex_unlock (&table->lock);
   return task != NULL;
 }
@@ -436,7 +437,7 @@ task_cancel_all (struct task_table *table)
   g_mutex_lock (&table->lock);
   for (GList *at = table->living.head, *next; at; at = next) {
     next = at->next;
-    cancel (at->data);
+    task_table_cancel (at->data);
   }
   g_mutex_unlock (&table->lock);
 }

@@ -55,7 +55,7 @@ struct task_call {
 
 /* What the call says of how it goes, once it is a task. */
 static void
-say (struct task *task, const json_t *message)
+tasks_say (struct task *task, const json_t *message)
 {
   const json_t *params = json_object_get (message, "params");
   const char *text = json_string_value (json_object_get (params, "message"));
@@ -73,7 +73,7 @@ send_shadow (struct mcp_request *shadow, const json_t *message)
   if (original)
     sent = original->link && original->link->send (original, message);
   else if (call->task)
-    say (call->task, message);
+    tasks_say (call->task, message);
   g_mutex_unlock (&call->lock);
   return sent;
 }
@@ -81,7 +81,7 @@ send_shadow (struct mcp_request *shadow, const json_t *message)
 static const struct mcp_link shadow_link = {send_shadow};
 
 static struct task_call *
-call_of (const struct mcp_request *request)
+tasks_call_of (const struct mcp_request *request)
 {
   return request->link == &shadow_link ? request->link_data : NULL;
 }
@@ -139,7 +139,7 @@ call_new (struct mcp_tasks *tasks, struct mcp_request *request, const char *name
 /* ---- its thread ---- */
 
 static void
-carry_out (struct task_call *call)
+tasks_carry_out (struct task_call *call)
 {
   struct mcp_request *shadow = &call->shadow;
   struct service *service = call->tasks->memory->service;
@@ -162,7 +162,7 @@ carry_out (struct task_call *call)
 }
 
 static void
-wake (struct task_call *call)
+tasks_wake (struct task_call *call)
 {
   guint64 one = 1;
   G_GNUC_UNUSED ssize_t put = write (call->wake_fd, &one, sizeof one);
@@ -173,13 +173,13 @@ call_thread (gpointer data)
 {
   struct task_call *call = data;
   struct mcp_tasks *tasks = call->tasks;
-  carry_out (call);
+  tasks_carry_out (call);
 
   g_mutex_lock (&call->lock);
   call->done = TRUE;
   struct task *task = call->task;
   if (!task)
-    wake (call);
+    tasks_wake (call);
   g_mutex_unlock (&call->lock);
   if (task) { /* otherwise it is the request's, which waits */
     task_end (task, g_steal_pointer (&call->shadow.result), g_steal_pointer (&call->shadow.error));
@@ -193,7 +193,7 @@ call_thread (gpointer data)
 }
 
 static gboolean
-start (struct task_call *call)
+tasks_start (struct task_call *call)
 {
   struct mcp_tasks *tasks = call->tasks;
   g_mutex_lock (&tasks->lock);
@@ -311,7 +311,7 @@ call_as_task (struct mcp_request *request, enum mcp_tasking tasking, const char 
   }
   if (task)
     reply_task (request, task);
-  if (!start (call)) {
+  if (!tasks_start (call)) {
     call->shadow.error = json_pack ("{s:i, s:s}", "code", MCP_INTERNAL_ERROR, "message",
                                     "cannot begin it: there are too many threads");
     if (task) {
@@ -328,12 +328,12 @@ call_as_task (struct mcp_request *request, enum mcp_tasking tasking, const char 
 gboolean
 mcp_become_task (struct mcp_request *request)
 {
-  struct task_call *call = call_of (request);
+  struct task_call *call = tasks_call_of (request);
   if (!call)
     return FALSE;
   g_mutex_lock (&call->lock);
   if (!call->task && !call->was_refused) {
-    wake (call);
+    tasks_wake (call);
     while (!call->task && !call->was_refused)
       g_cond_wait (&call->settled, &call->lock);
   }
@@ -345,7 +345,7 @@ mcp_become_task (struct mcp_request *request)
 gboolean
 mcp_task_hold (struct mcp_request *request)
 {
-  struct task_call *call = call_of (request);
+  struct task_call *call = tasks_call_of (request);
   if (!call)
     return FALSE;
   g_mutex_lock (&call->lock);
@@ -358,7 +358,7 @@ mcp_task_hold (struct mcp_request *request)
 gboolean
 mcp_task_ask (struct mcp_request *request, struct mcp_ask *asks, gsize count, guint64 wait_ms, GError **error)
 {
-  struct task_call *call = call_of (request);
+  struct task_call *call = tasks_call_of (request);
   if (call) {
     g_mutex_lock (&call->lock);
     struct task *task = call->task;
@@ -411,7 +411,7 @@ read_id (struct mcp_request *request)
 }
 
 static struct task_table *
-table_of (const struct mcp_request *request)
+tasks_table_of (const struct mcp_request *request)
 {
   return mcp_server_memory (request->server)->tasks->table;
 }
@@ -422,7 +422,7 @@ mcp_tasks_get (struct mcp_request *request)
   const char *id = read_id (request);
   if (!id)
     return;
-  json_t *shown = task_show (table_of (request), mcp_owner (request), id);
+  json_t *shown = task_show (tasks_table_of (request), mcp_owner (request), id);
   if (shown)
     mcp_result (request, shown);
   else
@@ -439,7 +439,7 @@ mcp_tasks_update (struct mcp_request *request)
     return;
   if (!json_is_object (answers))
     mcp_problem (request, MCP_INVALID_PARAMS, NULL, "inputResponses must be given, as an object");
-  else if (task_update (table_of (request), mcp_owner (request), id, answers, &problem))
+  else if (task_update (tasks_table_of (request), mcp_owner (request), id, answers, &problem))
     mcp_result (request, json_object ());
   else
     mcp_problem (request, MCP_INVALID_PARAMS, NULL, "%s", problem->message);
@@ -451,7 +451,7 @@ mcp_tasks_cancel (struct mcp_request *request)
   const char *id = read_id (request);
   if (!id)
     return;
-  if (task_cancel (table_of (request), mcp_owner (request), id))
+  if (task_cancel (tasks_table_of (request), mcp_owner (request), id))
     mcp_result (request, json_object ());
   else
     mcp_problem (request, MCP_INVALID_PARAMS, NULL, "there is no such task");

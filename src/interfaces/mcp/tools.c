@@ -36,7 +36,7 @@ mcp_toolset (const struct mcp_request *request)
 }
 
 static gboolean
-is_offered (const struct toolset *toolset, const struct tool *tool, void *data)
+tools_is_offered (const struct toolset *toolset, const struct tool *tool, void *data)
 {
   const struct mcp_request *request = data;
   const struct principal *principal = request->caller->principal;
@@ -48,8 +48,8 @@ is_offered (const struct toolset *toolset, const struct tool *tool, void *data)
 /* A plain name is of the toolset that is shown; a contract's dotted name may be of any, where the caller is
  * bound to none. */
 static gboolean
-find (const struct mcp_request *request, const char *name, const struct toolset **ret_toolset,
-      const struct tool **ret_tool)
+tools_find (const struct mcp_request *request, const char *name, const struct toolset **ret_toolset,
+            const struct tool **ret_tool)
 {
   gboolean any = !bound_to (request) && strchr (name, '.');
   return tool_find (any ? NULL : mcp_toolset (request), name, ret_toolset, ret_tool, NULL);
@@ -58,7 +58,7 @@ find (const struct mcp_request *request, const char *name, const struct toolset 
 char *
 mcp_tools_prompt (struct mcp_request *request)
 {
-  return tool_prompt (mcp_toolset (request), is_offered, request);
+  return tool_prompt (mcp_toolset (request), tools_is_offered, request);
 }
 
 /* ---- the list ---- */
@@ -71,7 +71,7 @@ may_name_conversation (const struct mcp_request *request)
 }
 
 static json_t *
-describe (const struct mcp_request *request, const struct tool *tool)
+tools_describe (const struct mcp_request *request, const struct tool *tool)
 {
   g_autofree char *description = installed_describe (
       mcp_toolset (request), tool, mcp_server_service (request->server)->config, request->caller->python);
@@ -87,13 +87,13 @@ describe (const struct mcp_request *request, const struct tool *tool)
 }
 
 static json_t *
-list_tools (struct mcp_request *request, const char *cursor, guint most, char **ret_cursor)
+tools_list_tools (struct mcp_request *request, const char *cursor, guint most, char **ret_cursor)
 {
   const struct toolset *toolset = mcp_toolset (request);
   json_t *rows = json_array ();
   for (gsize i = 0; i < toolset->count; i++)
-    if (is_offered (toolset, &toolset->tools[i], request))
-      json_array_append_new (rows, describe (request, &toolset->tools[i]));
+    if (tools_is_offered (toolset, &toolset->tools[i], request))
+      json_array_append_new (rows, tools_describe (request, &toolset->tools[i]));
   return mcp_page (request, rows, cursor, most, ret_cursor);
 }
 
@@ -120,11 +120,11 @@ take_conversation (const struct mcp_request *request, const struct tool *tool, j
 }
 
 static gboolean
-call_tool (struct mcp_request *request, const char *name, json_t *arguments)
+tools_call_tool (struct mcp_request *request, const char *name, json_t *arguments)
 {
   const struct toolset *toolset;
   const struct tool *tool;
-  if (!find (request, name, &toolset, &tool))
+  if (!tools_find (request, name, &toolset, &tool))
     return FALSE;
   struct tool_caller caller;
   struct tool_reply reply;
@@ -147,13 +147,13 @@ tasking (struct mcp_request *request, const char *name)
 {
   const struct toolset *toolset;
   const struct tool *tool;
-  return find (request, name, &toolset, &tool) && (tool->hints & TOOL_EXECUTES) ? MCP_TASK_LATE
-                                                                                : MCP_TASK_NEVER;
+  return tools_find (request, name, &toolset, &tool) && (tool->hints & TOOL_EXECUTES) ? MCP_TASK_LATE
+                                                                                      : MCP_TASK_NEVER;
 }
 
 const struct mcp_provider mcp_provider_tools = {
     .name = "tools",
-    .list_tools = list_tools,
-    .call_tool = call_tool,
+    .list_tools = tools_list_tools,
+    .call_tool = tools_call_tool,
     .tasking = tasking,
 };

@@ -71,7 +71,7 @@ address_fail (const char *reason, GError **error)
 
 /* It becomes a line of a request. */
 static gboolean
-read_token (struct address *address, GError **error)
+remote_read_token (struct address *address, GError **error)
 {
   const char *token = g_getenv ("ADDER_TOKEN");
   if (!token || !*token)
@@ -89,7 +89,7 @@ static gboolean
 read_address (struct address *address, GError **error)
 {
   const char *url = remote_url ();
-  if (!read_token (address, error))
+  if (!remote_read_token (address, error))
     return FALSE;
   if (g_str_has_prefix (url, "unix:")) {
     address->unix_socket = g_strdup (url + strlen ("unix:"));
@@ -133,7 +133,7 @@ take_problem (const struct http_response *response, const struct address *addres
 }
 
 static gboolean
-take_end (const struct http_response *response, const struct address *address, GError **error)
+remote_take_end (const struct http_response *response, const struct address *address, GError **error)
 {
   if (response->end == HTTP_CANCELLED)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the call was cancelled");
@@ -176,7 +176,7 @@ remote_request (const struct http_client_request *asked, const char *type, int c
   enum http_end end = http_client_perform (client, &request, cancel_fd, ret_response);
   http_client_free (client);
   if (end != HTTP_ARRIVED)
-    return take_end (ret_response, &address, error);
+    return remote_take_end (ret_response, &address, error);
   return http_response_is_yes (ret_response) || take_problem (ret_response, &address, error);
 }
 
@@ -268,8 +268,8 @@ struct download {
 };
 
 static enum http_want
-take_bytes (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes,
-            gsize length)
+remote_take_bytes (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes,
+                   gsize length)
 {
   struct download *download = data;
   for (gsize i = 0; i < length; i++) {
@@ -290,7 +290,7 @@ remote_download (const char *path, int to, struct remote_content *ret_content, G
   g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
   struct download download = {.to = to, .checksum = checksum};
   const struct http_client_request request = {
-      .url = path, .data = &download, .answer_bytes = G_MAXUINT64, .took = take_bytes};
+      .url = path, .data = &download, .answer_bytes = G_MAXUINT64, .took = remote_take_bytes};
   gboolean ok = remote_request (&request, NULL, -1, &response, &problem);
   if (download.problem != 0)
     return error_from_errno (error, download.problem, "cannot write what the daemon sends");

@@ -38,7 +38,7 @@ check_local (const json_t *body, GError **error)
 
 /* All that FD has; the caller's. NULL with ERROR. */
 static GByteArray *
-read_all (int fd, const char *name, GError **error)
+remote_body_read_all (int fd, const char *name, GError **error)
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   g_autofree guint8 *block = g_malloc (BLOCK_BYTES);
@@ -83,7 +83,7 @@ take_files (const json_t *list, const struct submission *request, gsize *ret_cou
       json_array_append (files, file);
       continue;
     }
-    g_autoptr (GByteArray) bytes = read_all (request->fds[(*ret_count)++], name, error);
+    g_autoptr (GByteArray) bytes = remote_body_read_all (request->fds[(*ret_count)++], name, error);
     if (!bytes)
       return NULL;
     g_autofree char *encoded = g_base64_encode (bytes->data, bytes->len);
@@ -95,7 +95,7 @@ take_files (const json_t *list, const struct submission *request, gsize *ret_cou
 static json_t *
 take_stdin (int fd, GError **error)
 {
-  g_autoptr (GByteArray) bytes = read_all (fd, "standard input", error);
+  g_autoptr (GByteArray) bytes = remote_body_read_all (fd, "standard input", error);
   json_t *text = bytes ? json_stringn (bytes->data ? (const char *)bytes->data : "", bytes->len) : NULL;
   if (bytes && (!text || (bytes->data && memchr (bytes->data, 0, bytes->len)))) {
     json_decref (text);

@@ -135,7 +135,7 @@ give_upload (gpointer data, char *to, gsize most)
 
 /* As a quoted string; the end of a line, which none may have, as browsers write it. */
 static void
-append_name (GString *head, const char *name)
+remote_call_append_name (GString *head, const char *name)
 {
   for (; *name; name++)
     if (*name == '\r' || *name == '\n')
@@ -145,12 +145,12 @@ append_name (GString *head, const char *name)
 }
 
 static void
-append_part (GString *head, const char *boundary, const char *name, const char *filename)
+remote_call_append_part (GString *head, const char *boundary, const char *name, const char *filename)
 {
   g_string_append_printf (head, "--%s\r\nContent-Disposition: form-data; name=\"%s\"", boundary, name);
   if (filename) {
     g_string_append (head, "; filename=\"");
-    append_name (head, filename);
+    remote_call_append_name (head, filename);
     g_string_append (head, "\"\r\nContent-Type: application/octet-stream");
   }
   g_string_append (head, "\r\n\r\n");
@@ -185,7 +185,7 @@ send_upload (struct upload *upload, const char *boundary, GError **error)
 }
 
 static json_t *
-put_file (const json_t *params, int fd, G_GNUC_UNUSED int *ret_fd, GError **error)
+remote_call_put_file (const json_t *params, int fd, G_GNUC_UNUSED int *ret_fd, GError **error)
 {
   char boundary[ID_BYTES];
   const char *conversation = json_string_value (json_object_get (params, "conversation"));
@@ -197,17 +197,17 @@ put_file (const json_t *params, int fd, G_GNUC_UNUSED int *ret_fd, GError **erro
   id_make (boundary);
   g_autoptr (GString) head = g_string_new (NULL), tail = g_string_new (NULL);
   if (conversation) {
-    append_part (head, boundary, "conversation", NULL);
+    remote_call_append_part (head, boundary, "conversation", NULL);
     g_string_append_printf (head, "%s\r\n", conversation);
   }
-  append_part (head, boundary, "file", json_member_text (params, "name"));
+  remote_call_append_part (head, boundary, "file", json_member_text (params, "name"));
   g_string_printf (tail, "\r\n--%s--\r\n", boundary);
   struct upload upload = {.head = head, .tail = tail, .fd = fd};
   return send_upload (&upload, boundary, error);
 }
 
 static json_t *
-open_file (const json_t *params, G_GNUC_UNUSED int fd, int *ret_fd, GError **error)
+remote_call_open_file (const json_t *params, G_GNUC_UNUSED int fd, int *ret_fd, GError **error)
 {
   g_autoptr (json_t) file =
       remote_call ("file.show", json_incref ((json_t *)(guintptr)params), -1, NULL, error);
@@ -246,7 +246,9 @@ export_records (const json_t *params, int fd, G_GNUC_UNUSED int *ret_fd, GError 
 static const struct {
   const char *name;
   json_t *(*call) (const json_t *params, int fd, int *ret_fd, GError **error);
-} streams[] = {{"file.put", put_file}, {"file.open", open_file}, {"record.export", export_records}};
+} streams[] = {{"file.put", remote_call_put_file},
+               {"file.open", remote_call_open_file},
+               {"record.export", export_records}};
 
 json_t *
 remote_call (const char *operation, json_t *params, int fd, int *ret_fd, GError **error)

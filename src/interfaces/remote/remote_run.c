@@ -53,7 +53,7 @@ struct remote_source {
 };
 
 static void
-item_free (gpointer data)
+remote_run_item_free (gpointer data)
 {
   struct item *item = data;
   if (!item)
@@ -175,7 +175,7 @@ queue_item (struct remote_source *source, struct item *item)
 }
 
 static gboolean
-take_event (gpointer data, const char *name, const char *text, gsize length)
+remote_run_take_event (gpointer data, const char *name, const char *text, gsize length)
 {
   struct remote_source *source = data;
   static const struct field *const results[] = {result_fields, NULL};
@@ -197,11 +197,12 @@ take_event (gpointer data, const char *name, const char *text, gsize length)
 }
 
 static gpointer
-read_events (gpointer data)
+remote_run_read_events (gpointer data)
 {
   struct remote_source *source = data;
   struct item *end = item_new (ITEM_END, ADDER_EVENT_RESULT, NULL);
-  (void)remote_stream (source->path, source->body, source->stop_fd, take_event, source, &end->error);
+  (void)remote_stream (source->path, source->body, source->stop_fd, remote_run_take_event, source,
+                       &end->error);
   (void)queue_item (source, end);
   return NULL;
 }
@@ -210,9 +211,9 @@ read_events (gpointer data)
 
 /* The next item, the source's until it is asked again. */
 static const struct item *
-take_item (struct remote_source *source)
+remote_run_take_item (struct remote_source *source)
 {
-  item_free (source->taken);
+  remote_run_item_free (source->taken);
   source->taken = g_async_queue_pop (source->items);
   g_mutex_lock (&source->lock);
   source->queued -= source->taken->bytes;
@@ -223,7 +224,7 @@ take_item (struct remote_source *source)
 
 /* ITEM is not what was waited for. */
 static void
-fail (const struct item *item, GError **error)
+remote_run_fail (const struct item *item, GError **error)
 {
   const char *reason = "the daemon went away during the run";
   if (item->kind == ITEM_END && item->error) {
@@ -239,9 +240,9 @@ static gboolean
 remote_next (struct event_source *base, struct run_event *ret_event, GError **error)
 {
   struct remote_source *source = (struct remote_source *)base;
-  const struct item *item = take_item (source);
+  const struct item *item = remote_run_take_item (source);
   if (item->kind != ITEM_EVENT) {
-    fail (item, error);
+    remote_run_fail (item, error);
     return FALSE;
   }
   *ret_event = item->event;
@@ -397,9 +398,9 @@ join_thread (struct remote_source *source)
   g_cond_signal (&source->room);
   g_mutex_unlock (&source->lock);
   g_clear_pointer (&source->thread, g_thread_join);
-  g_clear_pointer (&source->taken, item_free);
+  g_clear_pointer (&source->taken, remote_run_item_free);
   for (struct item *item; (item = g_async_queue_try_pop (source->items));)
-    item_free (item);
+    remote_run_item_free (item);
   (void)eventfd_read (source->stop_fd, &stopped);
   g_mutex_lock (&source->lock);
   source->abandoned = FALSE;
@@ -420,17 +421,17 @@ remote_again (struct event_source *base, const char *id, GError **error)
     return FALSE;
   }
   json_object_set_new (source->body, "approval", json_string (id));
-  source->thread = g_thread_new ("adder-remote", read_events, source);
+  source->thread = g_thread_new ("adder-remote", remote_run_read_events, source);
   return TRUE;
 }
 
 static json_t *
 remote_finish (struct event_source *base, GError **error)
 {
-  const struct item *item = take_item ((struct remote_source *)base);
+  const struct item *item = remote_run_take_item ((struct remote_source *)base);
   if (item->kind == ITEM_REPORT && json_is_object (json_object_get (item->value, "session")))
     return json_incref (item->value);
-  fail (item, error);
+  remote_run_fail (item, error);
   return NULL;
 }
 
@@ -479,11 +480,11 @@ remote_source_new (char *path, json_t *body, const char *session, GError **error
   source->body = body;
   source->session = g_strdup (session);
   source->stop_fd = stop_fd;
-  source->items = g_async_queue_new_full (item_free);
+  source->items = g_async_queue_new_full (remote_run_item_free);
   g_mutex_init (&source->lock);
   g_cond_init (&source->room);
   json_object_set_new (body, "stream", json_true ());
-  source->thread = g_thread_new ("adder-remote", read_events, source);
+  source->thread = g_thread_new ("adder-remote", remote_run_read_events, source);
   return source;
 }
 
@@ -513,12 +514,12 @@ remote_replay (const json_t *question, const struct submission *options, json_t 
       remote_source_new (g_strdup_printf ("/v1/sessions/%s/replay", name), body, NULL, error);
   if (!source)
     return NULL;
-  const struct item *item = take_item (source);
+  const struct item *item = remote_run_take_item (source);
   if (item->kind == ITEM_PLAN && json_is_object (json_object_get (item->value, "session"))) {
     *ret_answer = json_incref (item->value);
     return &source->base;
   }
-  fail (item, error);
+  remote_run_fail (item, error);
   remote_free (&source->base);
   return NULL;
 }

@@ -23,7 +23,7 @@ struct calling {
 };
 
 static gboolean
-take_event (gpointer data, const char *name, const char *text, gsize length)
+remote_tool_take_event (gpointer data, const char *name, const char *text, gsize length)
 {
   struct calling *calling = data;
   g_autoptr (json_t) value = json_loadb (text, length, 0, NULL);
@@ -40,7 +40,7 @@ call_streamed (const char *path, json_t *body, struct calling *calling, int canc
 {
   g_autoptr (GError) problem = NULL;
   json_object_set_new (body, "stream", json_true ());
-  gboolean ok = remote_stream (path, body, cancel_fd, take_event, calling, &problem);
+  gboolean ok = remote_stream (path, body, cancel_fd, remote_tool_take_event, calling, &problem);
   if (calling->reply && !remote_check (calling->reply, replies, error))
     g_clear_pointer (&calling->reply, json_decref);
   else if (calling->reply)

@@ -40,8 +40,8 @@ metrics_free (struct metrics *metrics)
 }
 
 static void
-count (struct metrics *metrics, enum metrics_interface interface, const char *method, const char *path,
-       int status, gint64 us)
+metrics_count (struct metrics *metrics, enum metrics_interface interface, const char *method,
+               const char *path, int status, gint64 us)
 {
   const struct metrics_row wanted = {.method = method, .path = path, .status = status};
   g_mutex_lock (&metrics->lock);
@@ -57,11 +57,11 @@ count (struct metrics *metrics, enum metrics_interface interface, const char *me
 void
 metrics_count_http (struct metrics *metrics, const char *method, const char *path, int status, gint64 us)
 {
-  count (metrics, METRICS_HTTP, method, path, status, us);
+  metrics_count (metrics, METRICS_HTTP, method, path, status, us);
 }
 
 void
 metrics_count_mcp (struct metrics *metrics, const char *method, gboolean is_error, gint64 us)
 {
-  count (metrics, METRICS_MCP, method, NULL, is_error, us);
+  metrics_count (metrics, METRICS_MCP, method, NULL, is_error, us);
 }

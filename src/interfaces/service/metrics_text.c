@@ -15,7 +15,7 @@
 /* ---- lines ---- */
 
 static void
-begin (GString *text, const char *name, const char *type, const char *help)
+metrics_text_begin (GString *text, const char *name, const char *type, const char *help)
 {
   g_string_append_printf (text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -29,7 +29,7 @@ append_number (GString *text, double value)
 
 /* NAME{LABELS} VALUE; LABELS is empty or a list as it is written. */
 static void
-append_line (GString *text, const char *name, const char *labels, double value)
+metrics_text_append_line (GString *text, const char *name, const char *labels, double value)
 {
   g_string_append (text, name);
   if (*labels)
@@ -67,28 +67,28 @@ append_buckets (GString *text, const char *name, const char *labels, const guint
                             bound, total);
   }
   g_autofree char *sum = g_strconcat (name, "_sum", NULL), *count = g_strconcat (name, "_count", NULL);
-  append_line (text, sum, labels, (double)sum_us / G_USEC_PER_SEC);
-  append_line (text, count, labels, (double)total);
+  metrics_text_append_line (text, sum, labels, (double)sum_us / G_USEC_PER_SEC);
+  metrics_text_append_line (text, count, labels, (double)total);
 }
 
 /* ---- the engine's ---- */
 
 static double
-number_at (const json_t *object, const char *name)
+metrics_text_number_at (const json_t *object, const char *name)
 {
   return (double)json_integer_value (json_object_get (object, name));
 }
 
 /* One line for each member of OBJECT, a number, called by LABEL. */
 static void
-append_members (GString *text, const char *name, const char *label, const json_t *object)
+metrics_text_append_members (GString *text, const char *name, const char *label, const json_t *object)
 {
   const char *member;
   json_t *value;
   json_object_foreach ((json_t *)(guintptr)object, member, value)
   {
     g_autofree char *labels = label_of (label, member);
-    append_line (text, name, labels, (double)json_integer_value (value));
+    metrics_text_append_line (text, name, labels, (double)json_integer_value (value));
   }
 }
 
@@ -103,23 +103,25 @@ append_runs (GString *text, const json_t *status)
       {"cpu", "adder_run_cpu_seconds", "Processor time of runs."},
   };
   const json_t *totals = json_object_get (status, "totals");
-  begin (text, "adder_runs_total", "counter", "Runs that ended, by outcome.");
-  append_members (text, "adder_runs_total", "outcome", json_object_get (status, "runs"));
+  metrics_text_begin (text, "adder_runs_total", "counter", "Runs that ended, by outcome.");
+  metrics_text_append_members (text, "adder_runs_total", "outcome", json_object_get (status, "runs"));
   for (gsize i = 0; i < G_N_ELEMENTS (times); i++) {
     const json_t *histogram = json_object_get (totals, times[i].member);
     const json_t *list = json_object_get (histogram, "counts");
     guint64 counts[HISTOGRAM_BUCKETS + 1] = {0};
     for (gsize k = 0; k < G_N_ELEMENTS (counts); k++)
       counts[k] = (guint64)json_integer_value (json_array_get (list, k));
-    begin (text, times[i].name, "histogram", times[i].help);
-    append_buckets (text, times[i].name, "", counts, (guint64)number_at (histogram, "sum_us"));
+    metrics_text_begin (text, times[i].name, "histogram", times[i].help);
+    append_buckets (text, times[i].name, "", counts, (guint64)metrics_text_number_at (histogram, "sum_us"));
   }
-  begin (text, "adder_denials_total", "counter", "What sandboxes refused, by kind.");
-  append_members (text, "adder_denials_total", "kind", json_object_get (totals, "denials"));
-  begin (text, "adder_violations_total", "counter", "What guards refused.");
-  append_line (text, "adder_violations_total", "", number_at (totals, "violations"));
-  begin (text, "adder_output_bytes_total", "counter", "What runs wrote to stdout and stderr.");
-  append_line (text, "adder_output_bytes_total", "", number_at (totals, "output_bytes"));
+  metrics_text_begin (text, "adder_denials_total", "counter", "What sandboxes refused, by kind.");
+  metrics_text_append_members (text, "adder_denials_total", "kind", json_object_get (totals, "denials"));
+  metrics_text_begin (text, "adder_violations_total", "counter", "What guards refused.");
+  metrics_text_append_line (text, "adder_violations_total", "",
+                            metrics_text_number_at (totals, "violations"));
+  metrics_text_begin (text, "adder_output_bytes_total", "counter", "What runs wrote to stdout and stderr.");
+  metrics_text_append_line (text, "adder_output_bytes_total", "",
+                            metrics_text_number_at (totals, "output_bytes"));
 }
 
 /* Members of one object of the status, by its path of at most two names. */
@@ -151,8 +153,9 @@ append_gauges (GString *text, const json_t *status)
     const struct gauge *gauge = &gauges[i];
     const json_t *object = gauge->group ? json_object_get (status, gauge->group) : status;
     if (gauge->help)
-      begin (text, gauge->name, gauge->type, gauge->help);
-    append_line (text, gauge->name, gauge->labels, number_at (object, gauge->member));
+      metrics_text_begin (text, gauge->name, gauge->type, gauge->help);
+    metrics_text_append_line (text, gauge->name, gauge->labels,
+                              metrics_text_number_at (object, gauge->member));
   }
 }
 
@@ -172,12 +175,13 @@ append_pools (GString *text, const json_t *status)
   for (gsize i = 0; i < G_N_ELEMENTS (columns); i++) {
     gsize index;
     json_t *pool;
-    begin (text, columns[i].name, columns[i].type, columns[i].help);
+    metrics_text_begin (text, columns[i].name, columns[i].type, columns[i].help);
     json_array_foreach (pools, index, pool)
     {
       g_autofree char *environment = label_of ("environment", json_member_text (pool, "environment"));
       g_autofree char *labels = g_strdup_printf ("%s,pool=\"%" G_GSIZE_FORMAT "\"", environment, index + 1);
-      append_line (text, columns[i].name, labels, number_at (pool, columns[i].member));
+      metrics_text_append_line (text, columns[i].name, labels,
+                                metrics_text_number_at (pool, columns[i].member));
     }
   }
 }
@@ -210,7 +214,7 @@ rows_of (struct metrics *metrics, enum metrics_interface interface)
 }
 
 static void
-append_row (GString *text, const char *name, const char *labels, const struct metrics_row *row)
+metrics_text_append_row (GString *text, const char *name, const char *labels, const struct metrics_row *row)
 {
   guint64 counts[HISTOGRAM_BUCKETS + 1];
   for (gsize i = 0; i < G_N_ELEMENTS (counts); i++)
@@ -222,14 +226,14 @@ static void
 append_http (GString *text, struct metrics *metrics)
 {
   g_autoptr (GPtrArray) rows = rows_of (metrics, METRICS_HTTP);
-  begin (text, "adder_http_request_seconds", "histogram",
-         "Requests over HTTP, by route and status, and how long they took.");
+  metrics_text_begin (text, "adder_http_request_seconds", "histogram",
+                      "Requests over HTTP, by route and status, and how long they took.");
   for (guint i = 0; i < rows->len; i++) {
     const struct metrics_row *row = rows->pdata[i];
     g_autofree char *labels =
         g_strdup_printf ("method=\"%s\",route=\"%s\",status=\"%d\"", row->method ? row->method : "other",
                          row->path ? row->path : "none", row->status);
-    append_row (text, "adder_http_request_seconds", labels, row);
+    metrics_text_append_row (text, "adder_http_request_seconds", labels, row);
   }
 }
 
@@ -237,13 +241,13 @@ static void
 append_mcp (GString *text, struct metrics *metrics)
 {
   g_autoptr (GPtrArray) rows = rows_of (metrics, METRICS_MCP);
-  begin (text, "adder_mcp_request_seconds", "histogram",
-         "Requests over MCP, by method and whether they failed, and how long they took.");
+  metrics_text_begin (text, "adder_mcp_request_seconds", "histogram",
+                      "Requests over MCP, by method and whether they failed, and how long they took.");
   for (guint i = 0; i < rows->len; i++) {
     const struct metrics_row *row = rows->pdata[i];
     g_autofree char *labels = g_strdup_printf (
         "method=\"%s\",error=\"%s\"", row->method ? row->method : "other", row->status ? "yes" : "no");
-    append_row (text, "adder_mcp_request_seconds", labels, row);
+    metrics_text_append_row (text, "adder_mcp_request_seconds", labels, row);
   }
 }
 
@@ -263,12 +267,13 @@ static void
 append_process (GString *text, const json_t *status)
 {
   g_autofree char *version = label_of ("version", json_member_text (status, "version"));
-  begin (text, "adder_info", "gauge", "Always 1.");
-  append_line (text, "adder_info", version, 1);
-  begin (text, "adder_uptime_seconds", "gauge", "Since the engine was made.");
-  append_line (text, "adder_uptime_seconds", "", number_at (status, "uptime_ms") / 1000);
-  begin (text, "process_resident_memory_bytes", "gauge", "Of the daemon itself.");
-  append_line (text, "process_resident_memory_bytes", "", (double)resident_bytes ());
+  metrics_text_begin (text, "adder_info", "gauge", "Always 1.");
+  metrics_text_append_line (text, "adder_info", version, 1);
+  metrics_text_begin (text, "adder_uptime_seconds", "gauge", "Since the engine was made.");
+  metrics_text_append_line (text, "adder_uptime_seconds", "",
+                            metrics_text_number_at (status, "uptime_ms") / 1000);
+  metrics_text_begin (text, "process_resident_memory_bytes", "gauge", "Of the daemon itself.");
+  metrics_text_append_line (text, "process_resident_memory_bytes", "", (double)resident_bytes ());
 }
 
 char *

@@ -181,7 +181,8 @@ call_daemon (struct call_backend *backend, const json_t *question, int directory
 
 /* The engine watches one end of a pair, as a daemon does its client's connection. */
 static json_t *
-call_engine (struct call_backend *backend, const json_t *question, int directory_fd, GError **error)
+call_backend_call_engine (struct call_backend *backend, const json_t *question, int directory_fd,
+                          GError **error)
 {
   int pair[2];
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -213,7 +214,7 @@ call_backend_call (struct call_backend *backend, const json_t *question, int dir
   if (backend->saw)
     json_object_set_new (asked, "progress", json_true ());
   return backend->socket ? call_daemon (backend, asked, directory_fd, error)
-                         : call_engine (backend, asked, directory_fd, error);
+                         : call_backend_call_engine (backend, asked, directory_fd, error);
 }
 
 /* ---- operations ---- */

@@ -48,14 +48,14 @@ client_socket (GError **error)
 /* ---- connecting ---- */
 
 static gboolean
-not_there (const char *socket, GError **error)
+client_not_there (const char *socket, GError **error)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no daemon answers on %s", socket);
   return FALSE;
 }
 
 static gboolean
-connect_to (const char *path, int *ret_fd, GError **error)
+client_connect_to (const char *path, int *ret_fd, GError **error)
 {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (strlen (path) >= sizeof address.sun_path) {
@@ -70,7 +70,7 @@ connect_to (const char *path, int *ret_fd, GError **error)
     return error_from_errno (error, errno, "cannot make a socket");
   if (connect (fd, (struct sockaddr *)&address, sizeof address) < 0) {
     if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR)
-      return not_there (path, error);
+      return client_not_there (path, error);
     return error_from_errno (error, errno, "cannot connect to the daemon at %s", path);
   }
   *ret_fd = fd_steal (&fd);
@@ -78,7 +78,7 @@ connect_to (const char *path, int *ret_fd, GError **error)
 }
 
 static gboolean
-greet (int fd, struct protocol_hello *ret_daemon, GError **error)
+client_greet (int fd, struct protocol_hello *ret_daemon, GError **error)
 {
   struct protocol_hello own;
   struct protocol_message message;
@@ -102,13 +102,13 @@ client_connect (const char *socket, struct client *ret_client, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   struct client client = {.fd = -1};
-  if (!connect_to (socket, &client.fd, error))
+  if (!client_connect_to (socket, &client.fd, error))
     return FALSE;
-  if (!greet (client.fd, &client.daemon, &problem)) {
+  if (!client_greet (client.fd, &client.daemon, &problem)) {
     fd_close (&client.fd);
     /* It ended between our connecting and its accepting. */
     if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED))
-      return not_there (socket, error);
+      return client_not_there (socket, error);
     g_propagate_error (error, g_steal_pointer (&problem));
     return FALSE;
   }
@@ -330,7 +330,7 @@ check_protocol (struct client *client, const struct client_stopped *held, GError
 
 /* CLIENT's daemon is older. *RET_GONE: it ended, and CLIENT is closed. */
 static gboolean
-replace (struct client *client, gboolean *ret_gone, GError **error)
+client_replace (struct client *client, gboolean *ret_gone, GError **error)
 {
   struct client_stopped held;
   if (!client_stop (client, CLIENT_STOP_IDLE, &held, error)) {
@@ -397,7 +397,7 @@ client_open (const char *socket, struct client *ret_client, GError **error)
     g_propagate_error (error, g_steal_pointer (&problem));
     return FALSE;
   }
-  if (!absent && is_older (&client) && !replace (&client, &absent, error))
+  if (!absent && is_older (&client) && !client_replace (&client, &absent, error))
     return FALSE;
   if (absent && !start_and_connect (socket, &client, error))
     return FALSE;
@@ -433,7 +433,7 @@ client_find (const char *socket, struct client *ret_client, GError **error)
 }
 
 static void
-take_progress (const struct client *client, const struct protocol_message *message)
+client_take_progress (const struct client *client, const struct protocol_message *message)
 {
   g_autoptr (json_t) told = json_parse_object (message->data, message->length, "the daemon's progress", NULL);
   const struct tool_progress progress = tool_progress_from_json (told);
@@ -449,7 +449,7 @@ receive_answer (const struct client *client, struct protocol_message *ret_messag
   while (protocol_receive (client->fd, PROTOCOL_AWAIT_ANSWER, most_ms, ret_message, error)) {
     if (ret_message->kind != PROTOCOL_PROGRESS)
       return TRUE;
-    take_progress (client, ret_message);
+    client_take_progress (client, ret_message);
     protocol_message_clear (ret_message);
   }
   return FALSE;

@@ -32,7 +32,7 @@ struct daemon_event_source {
 };
 
 static gboolean
-ask (struct daemon_event_source *source, GError **error)
+event_source_ask (struct daemon_event_source *source, GError **error)
 {
   const struct submission *request = source->request;
   g_autofree char *body = json_to_text (request->body);
@@ -54,7 +54,7 @@ ask_next (struct daemon_event_source *source, GError **error)
   client_close (&source->client);
   source->client = client;
   g_mutex_unlock (&source->lock);
-  gboolean ok = ask (source, error);
+  gboolean ok = event_source_ask (source, error);
   g_mutex_lock (&source->lock);
   if (source->cancelled)
     shutdown (source->client.fd, SHUT_WR);
@@ -71,7 +71,7 @@ note_saved (struct daemon_event_source *source)
 }
 
 static gboolean
-take_result (struct daemon_event_source *source, struct run_event *ret_event, GError **error)
+event_source_take_result (struct daemon_event_source *source, struct run_event *ret_event, GError **error)
 {
   json_decref (source->result);
   source->result = NULL;
@@ -96,7 +96,8 @@ take_result (struct daemon_event_source *source, struct run_event *ret_event, GE
 }
 
 static gboolean
-take_progress (const struct protocol_message *message, struct run_event *ret_event, GError **error)
+event_source_take_progress (const struct protocol_message *message, struct run_event *ret_event,
+                            GError **error)
 {
   g_autoptr (json_t) told =
       json_parse_object (message->data, message->length, "the daemon's progress", error);
@@ -108,18 +109,18 @@ take_progress (const struct protocol_message *message, struct run_event *ret_eve
 
 /* Fills RET_EVENT from the message; FALSE without ERROR when it is no event. */
 static gboolean
-take_event (struct daemon_event_source *source, struct run_event *ret_event, GError **error)
+event_source_take_event (struct daemon_event_source *source, struct run_event *ret_event, GError **error)
 {
   const struct protocol_message *message = &source->message;
   AdderEventKind kind;
   switch (message->kind) {
   case PROTOCOL_RESULT:
-    return take_result (source, ret_event, error);
+    return event_source_take_result (source, ret_event, error);
   case PROTOCOL_SAVED:
     note_saved (source);
     return FALSE;
   case PROTOCOL_PROGRESS:
-    return take_progress (message, ret_event, error);
+    return event_source_take_progress (message, ret_event, error);
   case PROTOCOL_STDOUT:
     kind = ADDER_EVENT_STDOUT;
     break;
@@ -163,7 +164,7 @@ daemon_next (struct event_source *base, struct run_event *ret_event, GError **er
       return FALSE;
     }
     source->begun = TRUE;
-    if (take_event (source, ret_event, &problem))
+    if (event_source_take_event (source, ret_event, &problem))
       return TRUE;
     if (problem) {
       g_propagate_error (error, g_steal_pointer (&problem));
@@ -276,7 +277,7 @@ event_source_daemon (const char *socket, const struct submission *request, GErro
       socket, &client, json_string_value (json_object_get (request->body, "session")));
   source->request = request;
   g_autoptr (GError) problem = NULL;
-  if (ask (source, &problem))
+  if (event_source_ask (source, &problem))
     return &source->base;
   /* It hung up on a request that it has not read to the end. */
   if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED)) {

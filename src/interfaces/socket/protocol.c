@@ -50,7 +50,7 @@ static const struct frame_row frame_table[] = {
 
 /* The row of KIND when it is legal in STATE. */
 static const struct frame_row *
-find_row (guint32 kind, enum protocol_state state)
+protocol_find_row (guint32 kind, enum protocol_state state)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (frame_table); i++)
     if (frame_table[i].kind == kind && (frame_table[i].states & (1u << state)))
@@ -75,7 +75,7 @@ find_bounds (enum protocol_state state, gsize *ret_bytes, gsize *ret_fds)
 /* ---- frames ---- */
 
 static gboolean
-is_gone (int err)
+protocol_is_gone (int err)
 {
   return err == EPIPE || err == ECONNRESET;
 }
@@ -83,7 +83,7 @@ is_gone (int err)
 static gboolean
 fail_transport (int err, const char *what, GError **error)
 {
-  if (is_gone (err)) {
+  if (protocol_is_gone (err)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the other end of the local socket is gone");
     return FALSE;
   }
@@ -105,7 +105,7 @@ protocol_receive (int socket, enum protocol_state state, int timeout_ms, struct 
 
   message.length = header.length;
   message.kind = (enum protocol_kind)header.kind;
-  const struct frame_row *row = find_row (header.kind, state);
+  const struct frame_row *row = protocol_find_row (header.kind, state);
   if (!row || header.length > row->max_bytes || message.fd_count > row->max_fds) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "a frame of kind %u with %u bytes and %zu descriptors is not legal on the local socket now",
@@ -184,7 +184,7 @@ send_whole (int socket, struct iovec *part, gsize parts, const int *fds, gsize c
 
 /* The other end would hang up on a frame that is too long, and nobody would know why. */
 static gboolean
-check_length (enum protocol_kind kind, gsize length, GError **error)
+protocol_check_length (enum protocol_kind kind, gsize length, GError **error)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (frame_table); i++)
     if (frame_table[i].kind == kind && length > frame_table[i].max_bytes) {
@@ -202,7 +202,7 @@ protocol_send (int socket, enum protocol_kind kind, const void *data, gsize leng
 {
   struct frame_header header = {.kind = kind, .length = (guint32)length};
   struct iovec part[] = {{&header, sizeof header}, {(void *)(uintptr_t)data, length}};
-  if (!check_length (kind, length, error))
+  if (!protocol_check_length (kind, length, error))
     return FALSE;
   int r = send_whole (socket, part, length > 0 ? 2 : 1, fds, count);
   return r == 0 || fail_transport (-r, "write to", error);

@@ -66,7 +66,7 @@ wait_for_lock (int fd)
 
 /* The lock's file stays for ever: removing a locked file would let two daemons lock two files of one name. */
 static gboolean
-take_lock (struct server *server, gboolean wait, GError **error)
+server_take_lock (struct server *server, gboolean wait, GError **error)
 {
   server->lock_fd = open (server->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (server->lock_fd < 0)
@@ -133,7 +133,7 @@ server_new (const struct server_options *options, GError **error)
   protocol_hello_own (&server->hello);
   server->hello.pid = getpid ();
 
-  if (!take_lock (server, options->wait_for_lock, error) || !listen_at (server, error))
+  if (!server_take_lock (server, options->wait_for_lock, error) || !listen_at (server, error))
     g_clear_pointer (&server, server_free);
   else if ((server->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
     error_from_errno (error, errno, "cannot make an eventfd");
@@ -194,7 +194,7 @@ server_set_http (struct server *server, struct http_server *http)
 /* ---- one connection ---- */
 
 static gboolean
-greet (struct connection *connection, gboolean *ret_same_protocol, GError **error)
+server_greet (struct connection *connection, gboolean *ret_same_protocol, GError **error)
 {
   struct protocol_message message;
   struct protocol_hello client, own = connection->server->hello;
@@ -214,7 +214,7 @@ greet (struct connection *connection, gboolean *ret_same_protocol, GError **erro
 }
 
 static gboolean
-serve_request (struct connection *connection, gboolean same_protocol, GError **error)
+server_serve_request (struct connection *connection, gboolean same_protocol, GError **error)
 {
   struct pollfd ready = {.fd = connection->fd, .events = POLLIN};
   struct protocol_message message;
@@ -241,22 +241,22 @@ connected (struct server *server, uid_t uid)
 
 REQUIRES (server)
 static void
-forget (struct connection *connection)
+server_forget (struct connection *connection)
 {
   g_hash_table_remove (connection->server->connections, connection);
   --*connected (connection->server, connection->uid);
 }
 
 static gpointer
-connection_thread (gpointer data)
+server_connection_thread (gpointer data)
 {
   struct connection *connection = data;
   struct server *server = connection->server;
   g_autoptr (GError) problem = NULL;
   gboolean same_protocol;
 
-  if (greet (connection, &same_protocol, &problem))
-    while (serve_request (connection, same_protocol, &problem))
+  if (server_greet (connection, &same_protocol, &problem))
+    while (server_serve_request (connection, same_protocol, &problem))
       ;
   if (problem && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED)) {
     log_warning ("connection closed: %s", problem->message);
@@ -264,7 +264,7 @@ connection_thread (gpointer data)
   }
 
   g_mutex_lock (&server->lock);
-  forget (connection);
+  server_forget (connection);
   fd_close (&connection->fd);
   g_cond_signal (&server->ended);
   server_wake (server);
@@ -288,7 +288,7 @@ why_refused (int fd, uid_t *ret_uid)
 }
 
 static void
-turn_away (struct server *server, int fd, AdderError code, const char *why)
+server_turn_away (struct server *server, int fd, AdderError code, const char *why)
 {
   g_autoptr (GError) refusal = g_error_new_literal (ADDER_ERROR, code, why);
   protocol_send_refused (fd, refusal, NULL);
@@ -303,7 +303,7 @@ turn_away (struct server *server, int fd, AdderError code, const char *why)
 }
 
 static void
-accept_one (struct server *server)
+server_accept_one (struct server *server)
 {
   autoclose int fd = accept4 (server->listen_fd, NULL, NULL, SOCK_CLOEXEC);
   uid_t uid = 0;
@@ -317,7 +317,7 @@ accept_one (struct server *server)
   }
   const char *why = why_refused (fd, &uid);
   if (why) {
-    turn_away (server, fd, ADDER_ERROR_INVALID, why);
+    server_turn_away (server, fd, ADDER_ERROR_INVALID, why);
     return;
   }
   struct connection *connection = g_new0 (struct connection, 1);
@@ -331,21 +331,22 @@ accept_one (struct server *server)
   g_mutex_unlock (&server->lock);
   if (full) {
     g_free (connection);
-    turn_away (server, fd, ADDER_ERROR_BUSY, "the daemon has as many connections of this user as it takes");
+    server_turn_away (server, fd, ADDER_ERROR_BUSY,
+                      "the daemon has as many connections of this user as it takes");
     return;
   }
   g_autoptr (GError) problem = NULL;
-  GThread *thread = g_thread_try_new ("connection", connection_thread, connection, &problem);
+  GThread *thread = g_thread_try_new ("connection", server_connection_thread, connection, &problem);
   if (thread) {
     fd_steal (&fd);
     g_thread_unref (thread);
     return;
   }
   g_mutex_lock (&server->lock);
-  forget (connection);
+  server_forget (connection);
   g_mutex_unlock (&server->lock);
   g_free (connection);
-  turn_away (server, fd, ADDER_ERROR_BUSY, problem->message);
+  server_turn_away (server, fd, ADDER_ERROR_BUSY, problem->message);
 }
 
 /* ---- the loop ---- */
@@ -414,7 +415,7 @@ accept_until_end (struct server *server, int signal_fd, GError **error)
       return TRUE;
     }
     if (ready[0].revents)
-      accept_one (server);
+      server_accept_one (server);
     else if (left == 0) {
       log_info ("ending: idle");
       return TRUE;

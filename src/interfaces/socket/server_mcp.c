@@ -18,7 +18,7 @@ static const struct field fields[] = {
 };
 
 static const char *
-text_of (const json_t *question, const char *name)
+server_mcp_text_of (const json_t *question, const char *name)
 {
   return json_string_value (json_object_get (question, name));
 }
@@ -27,7 +27,8 @@ static gboolean
 set_principal (struct mcp_caller *caller, const json_t *question, GError **error)
 {
   struct principal *principal = caller->principal;
-  const char *role = text_of (question, "role"), *toolset = text_of (question, "toolset");
+  const char *role = server_mcp_text_of (question, "role"),
+             *toolset = server_mcp_text_of (question, "toolset");
   principal->read_only = json_is_true (json_object_get (question, "read_only"));
   /* Whoever is at the local socket is the user, or what they started. */
   principal->may_decide = TRUE;
@@ -44,9 +45,9 @@ server_mcp_caller (const struct config *config, const char *owner, const json_t 
   if (checked && server_tools_has_directory (checked, *directory_fd, error)) {
     caller = mcp_caller_new (principal_new (config, owner), "mcp");
     caller->directory_fd = fd_steal (directory_fd);
-    caller->directory = g_strdup (text_of (checked, "directory"));
-    caller->python = g_strdup (text_of (checked, "python"));
-    caller->conversation = g_strdup (text_of (checked, "conversation"));
+    caller->directory = g_strdup (server_mcp_text_of (checked, "directory"));
+    caller->python = g_strdup (server_mcp_text_of (checked, "python"));
+    caller->conversation = g_strdup (server_mcp_text_of (checked, "conversation"));
     json_t *variables = json_object_get (checked, "variables");
     caller->variables = json_is_object (variables) ? json_incref (variables) : NULL;
     if (!set_principal (caller, checked, error))

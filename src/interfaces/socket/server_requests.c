@@ -92,16 +92,17 @@ relay_run (int fd, AdderRun *run, struct submission *request, GError **error)
 
 /* Runs and sessions belong to the user at the other end; g_free. */
 static char *
-owner_of (const struct connection *connection)
+server_requests_owner_of (const struct connection *connection)
 {
   return g_strdup_printf ("uid:%u", (unsigned)connection->uid);
 }
 
 /* REFUSAL is set, and nothing was sent, when the request is bad or the daemon is ending. */
 static gboolean
-carry_out (struct connection *connection, struct submission *request, GError **refusal, GError **error)
+server_requests_carry_out (struct connection *connection, struct submission *request, GError **refusal,
+                           GError **error)
 {
-  g_autofree char *owner = owner_of (connection);
+  g_autofree char *owner = server_requests_owner_of (connection);
   g_autoptr (AdderRequest) asked = submission_build (request, owner, refusal);
   if (!asked || !service_begin (connection->server->service, refusal))
     return FALSE;
@@ -116,7 +117,7 @@ carry_out (struct connection *connection, struct submission *request, GError **r
 }
 
 static gboolean
-handle_run (struct connection *connection, struct protocol_message *message, GError **error)
+server_requests_handle_run (struct connection *connection, struct protocol_message *message, GError **error)
 {
   struct protocol_message code;
   if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_CODE, PROTOCOL_FRAME_MS, &code, error))
@@ -129,7 +130,7 @@ handle_run (struct connection *connection, struct protocol_message *message, GEr
     request.fds[i] = fd_steal (&message->fds[i]);
   request.body = json_parse_object (message->data, message->length, "the request", &refusal);
   if (request.body)
-    ok = carry_out (connection, &request, &refusal, error);
+    ok = server_requests_carry_out (connection, &request, &refusal, error);
   if (refusal)
     ok = protocol_send_refused (connection->fd, refusal, error);
   request.code = NULL; /* it stays the message's */
@@ -163,7 +164,7 @@ relay_replay (struct connection *connection, AdderReplay *replay, GError **error
 
 /* What the socket has no room for is left out: somebody who does not read must not hold up the work. */
 static void
-tell_progress (gpointer data, const struct tool_progress *progress)
+server_requests_tell_progress (gpointer data, const struct tool_progress *progress)
 {
   const struct connection *connection = data;
   struct pollfd room = {.fd = connection->fd, .events = POLLOUT};
@@ -175,19 +176,19 @@ tell_progress (gpointer data, const struct tool_progress *progress)
 }
 
 static gboolean
-handle_call (struct connection *connection, struct protocol_message *message, GError **error)
+server_requests_handle_call (struct connection *connection, struct protocol_message *message, GError **error)
 {
   struct server *server = connection->server;
   g_autoptr (GError) refusal = NULL;
   g_autoptr (json_t) answer = NULL;
   g_autoptr (json_t) question = json_parse_object (message->data, message->length, "the request", &refusal);
-  g_autofree char *owner = owner_of (connection);
+  g_autofree char *owner = server_requests_owner_of (connection);
   const struct tool_caller caller = {
       .owner = owner,
       .front_end = "cli",
       .watch_fd = connection->fd,
       .directory_fd = message->fd_count > 0 ? message->fds[0] : -1,
-      .progressed = tell_progress,
+      .progressed = server_requests_tell_progress,
       .saw_data = connection,
   };
   if (question && service_begin (server->service, &refusal)) {
@@ -202,7 +203,7 @@ static gboolean
 handle_session (struct connection *connection, struct protocol_message *message, GError **error)
 {
   g_autoptr (GError) refusal = NULL;
-  g_autofree char *owner = owner_of (connection);
+  g_autofree char *owner = server_requests_owner_of (connection);
   AdderReplay *replay = NULL;
   const struct session_caller caller = {
       .engine = connection->server->service->engine,
@@ -222,12 +223,13 @@ handle_session (struct connection *connection, struct protocol_message *message,
 }
 
 static gboolean
-handle_operation (struct connection *connection, struct protocol_message *message, GError **error)
+server_requests_handle_operation (struct connection *connection, struct protocol_message *message,
+                                  GError **error)
 {
   static const struct field fields[] = {MUST_TEXT ("operation"), MAY_OBJECT ("params"), {0}};
   g_autoptr (GError) refusal = NULL;
   g_autoptr (json_t) answer = NULL;
-  g_autofree char *owner = owner_of (connection);
+  g_autofree char *owner = server_requests_owner_of (connection);
   autoclose int fd = -1;
   struct service *service = connection->server->service;
   const struct operation_caller caller = {
@@ -261,7 +263,7 @@ handle_mcp (struct connection *connection, struct protocol_message *message, GEr
 {
   struct service *service = connection->server->service;
   g_autoptr (GError) refusal = NULL;
-  g_autofree char *owner = owner_of (connection);
+  g_autofree char *owner = server_requests_owner_of (connection);
   g_autoptr (json_t) question = json_parse_object (message->data, message->length, "the request", &refusal);
   int none_fd = -1;
   struct mcp_caller *caller =
@@ -354,9 +356,12 @@ struct request_row {
 };
 
 static const struct request_row request_table[] = {
-    {PROTOCOL_RUN, FALSE, handle_run},   {PROTOCOL_SESSION, FALSE, handle_session},
-    {PROTOCOL_CALL, FALSE, handle_call}, {PROTOCOL_STOP, TRUE, handle_stop},
-    {PROTOCOL_MCP, FALSE, handle_mcp},   {PROTOCOL_OPERATION, FALSE, handle_operation},
+    {PROTOCOL_RUN, FALSE, server_requests_handle_run},
+    {PROTOCOL_SESSION, FALSE, handle_session},
+    {PROTOCOL_CALL, FALSE, server_requests_handle_call},
+    {PROTOCOL_STOP, TRUE, handle_stop},
+    {PROTOCOL_MCP, FALSE, handle_mcp},
+    {PROTOCOL_OPERATION, FALSE, server_requests_handle_operation},
 };
 
 gboolean

@@ -56,7 +56,7 @@ server_tools_has_directory (const json_t *question, int directory_fd, GError **e
 /* ---- the call ---- */
 
 static const char *
-text_of (const json_t *question, const char *name)
+server_tools_text_of (const json_t *question, const char *name)
 {
   return json_string_value (json_object_get (question, name));
 }
@@ -65,19 +65,19 @@ static json_t *
 call (struct tools *tools, const struct tool_caller *caller, const json_t *question)
 {
   struct tool_caller asking = *caller;
-  asking.conversation = text_of (question, "conversation");
-  asking.role = text_of (question, "role");
+  asking.conversation = server_tools_text_of (question, "conversation");
+  asking.role = server_tools_text_of (question, "role");
   asking.read_only = json_is_true (json_object_get (question, "read_only"));
-  asking.approval = text_of (question, "approval");
+  asking.approval = server_tools_text_of (question, "approval");
   asking.accept_all = json_is_true (json_object_get (question, "accept_all"));
-  asking.directory = text_of (question, "directory");
+  asking.directory = server_tools_text_of (question, "directory");
   const json_t *variables = json_object_get (question, "variables");
   asking.variables = json_is_object (variables) ? variables : NULL;
-  asking.python = text_of (question, "python");
+  asking.python = server_tools_text_of (question, "python");
   if (!json_is_true (json_object_get (question, "progress")))
     asking.progressed = NULL;
   struct tool_reply reply;
-  tools_call (tools, text_of (question, "toolset"), text_of (question, "tool"),
+  tools_call (tools, server_tools_text_of (question, "toolset"), server_tools_text_of (question, "tool"),
               json_object_get (question, "arguments"), &asking, &reply);
   return json_pack ("{s:o, s:i, s:b}", "reply", reply.value, "exit_code", reply.exit_code, "fault",
                     reply.is_fault);

@@ -17,7 +17,7 @@
 #define TEXT_BYTES     1000 /* of one value that is shown beside the code */
 
 static const char *
-member (const json_t *object, const char *name)
+approval_view_member (const json_t *object, const char *name)
 {
   return json_string_value (json_object_get (object, name));
 }
@@ -34,16 +34,17 @@ approval_view_list (const json_t *answer)
     printf ("nothing waits for an approval\n");
   json_array_foreach (list, i, approval)
   {
-    const char *description = member (approval, "description"), *line = member (approval, "first_line");
-    const char *name = member (approval, "name"); /* of changes there is no line */
+    const char *description = approval_view_member (approval, "description"),
+               *line = approval_view_member (approval, "first_line");
+    const char *name = approval_view_member (approval, "name"); /* of changes there is no line */
     const char *told = description ? description : line ? line : name;
     g_autofree char *what = python_text_plain (told ? told : "");
-    g_autofree char *profile =
-        python_text_plain (member (approval, "profile") ? member (approval, "profile") : "");
+    g_autofree char *profile = python_text_plain (
+        approval_view_member (approval, "profile") ? approval_view_member (approval, "profile") : "");
     g_autofree char *left = duration_format (
         (guint64)json_integer_value (json_object_get (approval, "expires_in_ms")) / 1000 * 1000);
-    cli_print_line ("%s  %-8s  %-10s  %s left  %s", member (approval, "approval_id"),
-                    member (approval, "state"), profile, left, what);
+    cli_print_line ("%s  %-8s  %-10s  %s left  %s", approval_view_member (approval, "approval_id"),
+                    approval_view_member (approval, "state"), profile, left, what);
   }
 }
 
@@ -59,7 +60,7 @@ width_of (FILE *stream)
 /* TEXT in rows that fit: what a terminal itself breaks begins at its left edge, where only our words stand.
  */
 static void
-print_rows (FILE *stream, const char *text, guint room)
+approval_view_print_rows (FILE *stream, const char *text, guint room)
 {
   g_autoptr (GString) rows = g_string_new (NULL);
   guint column = 0;
@@ -77,7 +78,7 @@ print_rows (FILE *stream, const char *text, guint room)
 }
 
 static void
-say (FILE *stream, const char *label, const char *text)
+approval_view_say (FILE *stream, const char *label, const char *text)
 {
   if (!text)
     return;
@@ -86,7 +87,7 @@ say (FILE *stream, const char *label, const char *text)
   g_autofree char *plain = python_text_plain (cut);
   fprintf (stream, "%s%-*s%s ", cli_colour (stream, CLI_DIM), LABEL_WIDTH, label,
            cli_colour (stream, CLI_PLAIN));
-  print_rows (stream, plain, width_of (stream) - LABEL_WIDTH - 2);
+  approval_view_print_rows (stream, plain, width_of (stream) - LABEL_WIDTH - 2);
 }
 
 static void
@@ -100,7 +101,7 @@ say_arguments (FILE *stream, const json_t *approval)
     g_autofree char *one = json_dumps (item, JSON_ENCODE_ANY);
     g_string_append_printf (text, "%s%s", i > 0 ? " " : "", one);
   }
-  say (stream, "arguments", text->len > 0 ? text->str : NULL);
+  approval_view_say (stream, "arguments", text->len > 0 ? text->str : NULL);
 }
 
 /* What is wanted of tables, where it is an analysis. */
@@ -109,7 +110,7 @@ say_analysis (FILE *stream, const json_t *approval)
 {
   const json_t *analysis = json_object_get (approval, "analysis");
   g_autofree char *text = json_is_object (analysis) ? json_to_text (analysis) : NULL;
-  say (stream, "analysis", text);
+  approval_view_say (stream, "analysis", text);
 }
 
 static void
@@ -120,7 +121,7 @@ say_variables (FILE *stream, const json_t *approval)
   json_object_foreach (json_object_get (approval, "variables"), name, value)
   {
     g_autofree char *text = g_strdup_printf ("%s=%s", name, json_string_value (value));
-    say (stream, "variable", text);
+    approval_view_say (stream, "variable", text);
   }
 }
 
@@ -136,26 +137,28 @@ say_limits (FILE *stream, const json_t *approval)
         index >= 0 ? quantity_format ((guint64)json_integer_value (value), limit_table[index].unit)
                    : g_strdup ("?");
     g_autofree char *text = g_strdup_printf ("%s = %s", name, quantity);
-    say (stream, "limit", text);
+    approval_view_say (stream, "limit", text);
   }
 }
 
 static void
 say_file (FILE *stream, const char *label, const json_t *file)
 {
-  const char *bound = member (file, "bound"), *sha256 = member (file, "sha256");
+  const char *bound = approval_view_member (file, "bound"), *sha256 = approval_view_member (file, "sha256");
   g_autofree char *size = size_format ((guint64)json_integer_value (json_object_get (file, "bytes")));
   g_autofree char *text = NULL;
   if (!bound)
     return;
   if (strcmp (bound, "content") == 0)
-    text = g_strdup_printf ("%s, %s, SHA-256 %.16s...", member (file, "name"), size, sha256 ? sha256 : "");
+    text = g_strdup_printf ("%s, %s, SHA-256 %.16s...", approval_view_member (file, "name"), size,
+                            sha256 ? sha256 : "");
   else if (strcmp (bound, "identity") == 0)
     text = g_strdup_printf ("%s, %s: too long to be part of the approval by its content",
-                            member (file, "name"), size);
+                            approval_view_member (file, "name"), size);
   else
-    text = g_strdup_printf ("%s: a pipe, whose content nobody knows yet", member (file, "name"));
-  say (stream, label, text);
+    text =
+        g_strdup_printf ("%s: a pipe, whose content nobody knows yet", approval_view_member (file, "name"));
+  approval_view_say (stream, label, text);
 }
 
 static void
@@ -164,37 +167,39 @@ say_workdir (FILE *stream, const json_t *approval)
   const json_t *workdir = json_object_get (approval, "workdir");
   if (!json_is_object (workdir))
     return;
-  g_autofree char *text = g_strdup_printf ("%s (%s)", member (workdir, "path"), member (workdir, "mode"));
-  say (stream, "directory", text);
+  g_autofree char *text = g_strdup_printf ("%s (%s)", approval_view_member (workdir, "path"),
+                                           approval_view_member (workdir, "mode"));
+  approval_view_say (stream, "directory", text);
 }
 
 /* What has run already and waits to be made real. */
 static void
 say_changes (FILE *stream, const json_t *approval)
 {
-  const char *review_id = member (approval, "review_id");
+  const char *review_id = approval_view_member (approval, "review_id");
   if (!review_id)
     return;
   g_autofree char *text =
       g_strdup_printf ("%" JSON_INTEGER_FORMAT ": adder review show %s",
                        json_integer_value (json_object_get (approval, "changes")), review_id);
-  say (stream, "changes", text);
+  approval_view_say (stream, "changes", text);
 }
 
 static void
 say_facts (FILE *stream, const json_t *approval)
 {
-  const char *isolation = member (approval, "isolation"), *conversation = member (approval, "conversation");
+  const char *isolation = approval_view_member (approval, "isolation"),
+             *conversation = approval_view_member (approval, "conversation");
   gsize i;
   json_t *file;
-  say (stream, "described as", member (approval, "description"));
-  say (stream, "profile", member (approval, "profile"));
-  say (stream, "environment", member (approval, "environment"));
-  say (stream, "isolation", g_strcmp0 (isolation, "auto") == 0 ? NULL : isolation);
+  approval_view_say (stream, "described as", approval_view_member (approval, "description"));
+  approval_view_say (stream, "profile", approval_view_member (approval, "profile"));
+  approval_view_say (stream, "environment", approval_view_member (approval, "environment"));
+  approval_view_say (stream, "isolation", g_strcmp0 (isolation, "auto") == 0 ? NULL : isolation);
   say_workdir (stream, approval);
   say_changes (stream, approval);
-  say (stream, "session", member (approval, "session"));
-  say (stream, "conversation", conversation);
+  approval_view_say (stream, "session", approval_view_member (approval, "session"));
+  approval_view_say (stream, "conversation", conversation);
   say_arguments (stream, approval);
   say_analysis (stream, approval);
   say_variables (stream, approval);
@@ -204,7 +209,7 @@ say_facts (FILE *stream, const json_t *approval)
 }
 
 static void
-warn (FILE *stream, const char *text)
+approval_view_warn (FILE *stream, const char *text)
 {
   fprintf (stream, "%s%s%s\n", cli_colour (stream, CLI_YELLOW), text, cli_colour (stream, CLI_PLAIN));
 }
@@ -212,8 +217,9 @@ warn (FILE *stream, const char *text)
 gboolean
 approval_view_one (const json_t *approval, guint most, FILE *stream)
 {
-  const char *code = member (approval, "code"), *state = member (approval, "state");
-  const char *reason = member (approval, "reason");
+  const char *code = approval_view_member (approval, "code"),
+             *state = approval_view_member (approval, "state");
+  const char *reason = approval_view_member (approval, "reason");
   const struct python_text how = {
       .width = width_of (stream),
       .colour = cli_colour (stream, CLI_PLAIN)[0] != '\0',
@@ -223,13 +229,13 @@ approval_view_one (const json_t *approval, guint most, FILE *stream)
   if (code)
     shown = python_text_write (code, &how, stream);
   if (shown.strange > 0)
-    warn (stream,
-          "It has characters that a terminal would not show as they are; they are written as <U+...>.");
+    approval_view_warn (
+        stream, "It has characters that a terminal would not show as they are; they are written as <U+...>.");
   if (shown.foreign > 0)
-    warn (stream, "It has names with letters outside ASCII, which may look like others.");
+    approval_view_warn (stream, "It has names with letters outside ASCII, which may look like others.");
   say_facts (stream, approval);
   if (state && strcmp (state, "pending") != 0)
-    say (stream, "state", state);
-  say (stream, "reason", reason);
+    approval_view_say (stream, "state", state);
+  approval_view_say (stream, "reason", reason);
   return shown.rows_hidden > 0;
 }

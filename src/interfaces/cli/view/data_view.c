@@ -16,7 +16,7 @@
 #define LABEL_WIDTH 10
 
 static char *
-value_of (const json_t *value)
+data_view_value_of (const json_t *value)
 {
   if (!value || json_is_null (value))
     return g_strdup ("");
@@ -28,7 +28,7 @@ value_of (const json_t *value)
 
 /* "2026-11-22 05:09" */
 static char *
-moment_of (const json_t *object)
+data_view_moment_of (const json_t *object)
 {
   char *moment = text_one_line (json_member_text (object, "created"), CELL_BYTES);
   if (strlen (moment) > strlen ("2026-11-22T05:09"))
@@ -37,7 +37,7 @@ moment_of (const json_t *object)
 }
 
 static guint64
-number_of (const json_t *object, const char *name)
+data_view_number_of (const json_t *object, const char *name)
 {
   return (guint64)MAX (json_integer_value (json_object_get (object, name)), 0);
 }
@@ -56,11 +56,11 @@ data_view_list (const json_t *datasets)
   text_table_init (&table, heads, G_N_ELEMENTS (heads));
   json_array_foreach (datasets, i, dataset)
   {
-    text_table_add (&table, value_of (json_object_get (dataset, "name")));
-    text_table_add_coloured (&table, value_of (json_object_get (dataset, "version")), CLI_DIM);
-    text_table_add (&table, value_of (json_object_get (dataset, "rows")));
-    text_table_add (&table, size_format (number_of (dataset, "bytes")));
-    text_table_add_coloured (&table, moment_of (dataset), CLI_DIM);
+    text_table_add (&table, data_view_value_of (json_object_get (dataset, "name")));
+    text_table_add_coloured (&table, data_view_value_of (json_object_get (dataset, "version")), CLI_DIM);
+    text_table_add (&table, data_view_value_of (json_object_get (dataset, "rows")));
+    text_table_add (&table, size_format (data_view_number_of (dataset, "bytes")));
+    text_table_add_coloured (&table, data_view_moment_of (dataset), CLI_DIM);
     text_table_add (&table, g_strdup (json_is_true (json_object_get (dataset, "complete")) ? "yes" : "no"));
   }
   text_table_print (&table);
@@ -81,7 +81,7 @@ columns_of (const json_t *dataset)
 }
 
 static void
-show (const char *label, const char *text)
+data_view_show (const char *label, const char *text)
 {
   if (text && text[0] != '\0')
     printf ("%s%-*s%s %s\n", cli_colour (stdout, CLI_DIM), LABEL_WIDTH, label, cli_colour (stdout, CLI_PLAIN),
@@ -98,10 +98,10 @@ show_providers (const json_t *dataset)
   {
     g_autofree char *name = text_one_line (json_member_text (provider, "name"), CELL_BYTES);
     g_autofree char *error = text_one_line (json_member_text (provider, "error"), NAMES_BYTES);
-    g_autofree char *line = g_strdup_printf ("%s: %s, %" G_GUINT64_FORMAT " records%s%s", name,
-                                             json_member_text (provider, "state"),
-                                             number_of (provider, "records"), error[0] ? ": " : "", error);
-    show (i == 0 ? "providers" : "", line);
+    g_autofree char *line = g_strdup_printf (
+        "%s: %s, %" G_GUINT64_FORMAT " records%s%s", name, json_member_text (provider, "state"),
+        data_view_number_of (provider, "records"), error[0] ? ": " : "", error);
+    data_view_show (i == 0 ? "providers" : "", line);
   }
 }
 
@@ -114,18 +114,18 @@ data_view_one (const json_t *dataset)
               {"made", "created"}, {"complete", "complete"}, {"sha256", "sha256"}};
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     const json_t *value = json_object_get (dataset, rows[i].name);
-    g_autofree char *text =
-        json_is_string (value) ? text_one_line (json_string_value (value), NAMES_BYTES) : value_of (value);
-    show (rows[i].label, text);
+    g_autofree char *text = json_is_string (value) ? text_one_line (json_string_value (value), NAMES_BYTES)
+                                                   : data_view_value_of (value);
+    data_view_show (rows[i].label, text);
   }
   g_autofree char *filter =
       text_one_line (json_member_text (json_object_get (dataset, "query"), "filter"), NAMES_BYTES);
-  show ("filter", filter);
-  g_autofree char *size = size_format (number_of (dataset, "bytes"));
-  show ("size", size);
+  data_view_show ("filter", filter);
+  g_autofree char *size = size_format (data_view_number_of (dataset, "bytes"));
+  data_view_show ("size", size);
   show_providers (dataset);
   g_autofree char *columns = columns_of (dataset);
-  show ("columns", columns);
+  data_view_show ("columns", columns);
 }
 
 void
@@ -152,7 +152,7 @@ data_view_rows (const json_t *rows)
   json_array_foreach (rows, i, row)
   {
     for (gsize at = 0; at < columns; at++)
-      text_table_add (&table, value_of (json_object_get (row, names[at])));
+      text_table_add (&table, data_view_value_of (json_object_get (row, names[at])));
   }
   text_table_print (&table);
   if (all > columns && isatty (STDERR_FILENO))

@@ -58,8 +58,8 @@ open_next (struct taking *taking, const char *extension, char **ret_name, GError
 }
 
 static gboolean
-write_picture (struct taking *taking, const char *extension, const void *data, gsize length, char **ret_name,
-               GError **error)
+pictures_write_picture (struct taking *taking, const char *extension, const void *data, gsize length,
+                        char **ret_name, GError **error)
 {
   g_autofree char *name = NULL;
   autoclose int fd = open_next (taking, extension, &name, error);
@@ -90,7 +90,8 @@ take_bundle (struct taking *taking, const json_t *bundle, GError **error)
     picture->bytes = length;
     g_ptr_array_add (taking->pictures, picture);
     const void *data = decoded ? (const void *)decoded : text;
-    if (taking->fd >= 0 && !write_picture (taking, kinds[i].extension, data, length, &picture->name, error))
+    if (taking->fd >= 0 &&
+        !pictures_write_picture (taking, kinds[i].extension, data, length, &picture->name, error))
       return FALSE;
   }
   return TRUE;

@@ -39,7 +39,7 @@ count_instructions (const struct seccomp_host *host, gsize *ret_count, GError **
 }
 
 static GPtrArray *
-find_unknown (void)
+policy_view_find_unknown (void)
 {
   GPtrArray *unknown = g_ptr_array_new_with_free_func (g_free);
   for (size_t i = 0; i < seccomp_rules_count; i++) {
@@ -100,7 +100,7 @@ foreign_calls (const char *machine)
 /* ---- as an object ---- */
 
 static json_t *
-words_json (const char *words)
+policy_view_words_json (const char *words)
 {
   json_t *list = json_array ();
   g_auto (GStrv) each = g_strsplit (words, " ", -1);
@@ -137,14 +137,14 @@ rule_json (const struct seccomp_rule *rule, unsigned facts)
                                                       rule->argument_name)
                                          : json_null ();
   return json_pack ("{s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:b}", "verdict", verdict_name (rule->verdict),
-                    "reason", rule->reason, "calls", words_json (rule->calls), "argument", argument,
-                    "compare", compare_name (rule->compare), "values", values_json (rule->values), "also",
-                    conditions_json (rule->conditions), "when", when, "applies",
+                    "reason", rule->reason, "calls", policy_view_words_json (rule->calls), "argument",
+                    argument, "compare", compare_name (rule->compare), "values", values_json (rule->values),
+                    "also", conditions_json (rule->conditions), "when", when, "applies",
                     seccomp_applies (rule, facts));
 }
 
 static void
-print_json (const struct policy *policy, const char *machine, FILE *stream)
+policy_view_print_json (const struct policy *policy, const char *machine, FILE *stream)
 {
   json_t *rules = json_array (), *unknown = json_array ();
   for (size_t i = 0; i < seccomp_rules_count; i++)
@@ -164,7 +164,7 @@ print_json (const struct policy *policy, const char *machine, FILE *stream)
 
 /* Prints WORDS behind the column of verdicts, broken between words. */
 static void
-print_words (const char *words, FILE *stream)
+policy_view_print_words (const char *words, FILE *stream)
 {
   gsize column = TEXT_WIDTH;
   g_auto (GStrv) each = g_strsplit (words, " ", -1);
@@ -214,18 +214,18 @@ print_rule (const struct seccomp_rule *rule, unsigned facts, FILE *stream)
   g_autofree char *when = when_text (rule->when);
   fprintf (stream, "%s%-*s%s", cli_colour (stream, colour), VERDICT_WIDTH, verdict_name (rule->verdict),
            cli_colour (stream, CLI_PLAIN));
-  print_words (rule->reason, stream);
+  policy_view_print_words (rule->reason, stream);
   fprintf (stream, "%-*s", VERDICT_WIDTH, "");
-  print_words (calls, stream);
+  policy_view_print_words (calls, stream);
   if (rule->when != WHEN_ALWAYS) {
     g_autofree char *line = g_strdup_printf ("%s: %s", applies ? "in force here" : "not here", when);
     fprintf (stream, "%-*s", VERDICT_WIDTH, "");
-    print_words (line, stream);
+    policy_view_print_words (line, stream);
   }
 }
 
 static void
-print_text (const struct policy *policy, const char *machine, FILE *stream)
+policy_view_print_text (const struct policy *policy, const char *machine, FILE *stream)
 {
   const char *otherwise = verdict_name (SECCOMP_DEFAULT_VERDICT);
   fprintf (stream,
@@ -240,7 +240,7 @@ print_text (const struct policy *policy, const char *machine, FILE *stream)
     g_autofree char *names = g_strjoinv (" ", (GStrv)policy->unknown->pdata);
     fprintf (stream, "\nNot known to this machine's libseccomp, so they fail with %s:\n%-*s", otherwise,
              VERDICT_WIDTH, "");
-    print_words (names, stream);
+    policy_view_print_words (names, stream);
   }
 }
 
@@ -251,9 +251,9 @@ policy_print (const struct seccomp_host *host, gboolean json, FILE *stream, GErr
   struct policy policy = {.host = host, .facts = seccomp_facts (host)};
   if (!count_instructions (host, &policy.instructions, error))
     return FALSE;
-  policy.unknown = find_unknown ();
+  policy.unknown = policy_view_find_unknown ();
   uname (&machine);
-  (json ? print_json : print_text) (&policy, machine.machine, stream);
+  (json ? policy_view_print_json : policy_view_print_text) (&policy, machine.machine, stream);
   g_ptr_array_unref (policy.unknown);
   return TRUE;
 }

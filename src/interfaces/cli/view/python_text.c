@@ -62,7 +62,7 @@ end_of_string (const char *at)
 
 /* Whether the LENGTH letters at START are a prefix of strings: r, b, f, t, u, rb, Rf ... */
 static gboolean
-is_prefix (const char *start, gsize length)
+python_text_is_prefix (const char *start, gsize length)
 {
   for (gsize i = 0; i < length; i++)
     if (!strchr ("rRbBfFtTuU", start[i]))
@@ -101,7 +101,7 @@ python_next_token (const char **at, struct python_token *ret_token)
       end++;
     gsize length = (gsize)(end - start);
     kind = is_keyword (start, length) ? PYTHON_KEYWORD : PYTHON_NAME;
-    if ((*end == '"' || *end == '\'') && is_prefix (start, length)) {
+    if ((*end == '"' || *end == '\'') && python_text_is_prefix (start, length)) {
       kind = PYTHON_STRING;
       end = end_of_string (end);
     }
@@ -202,7 +202,7 @@ begin_row (struct rows *rows, guint number)
 
 /* TEXT, of so many COLUMNS, in one piece: on a row of its own where it does not fit. */
 static void
-put (struct rows *rows, int look, const char *text, guint columns)
+python_text_put (struct rows *rows, int look, const char *text, guint columns)
 {
   if (rows->column + columns > rows->room) {
     end_row (rows);
@@ -219,11 +219,11 @@ put_strange (struct rows *rows, gunichar c)
   g_autoptr (GString) text = g_string_new (NULL);
   append_strange (text, c);
   rows->shown.strange++;
-  put (rows, LOOK_STRANGE, text->str, (guint)text->len);
+  python_text_put (rows, LOOK_STRANGE, text->str, (guint)text->len);
 }
 
 static void
-put_character (struct rows *rows, int look, gunichar c)
+python_text_put_character (struct rows *rows, int look, gunichar c)
 {
   char text[7] = {0};
   gboolean mark = g_unichar_ismark (c);
@@ -234,14 +234,14 @@ put_character (struct rows *rows, int look, gunichar c)
   }
   g_unichar_to_utf8 (c, text);
   /* Terminals differ in how wide some are: the widest is assumed. */
-  put (rows, look, text, mark ? 0 : g_unichar_iswide_cjk (c) ? 2 : 1);
+  python_text_put (rows, look, text, mark ? 0 : g_unichar_iswide_cjk (c) ? 2 : 1);
 }
 
 static void
 put_tab (struct rows *rows, int look)
 {
   do
-    put (rows, look, " ", 1);
+    python_text_put (rows, look, " ", 1);
   while (rows->column % TAB_COLUMNS != 0);
 }
 
@@ -266,14 +266,14 @@ put_token (struct rows *rows, const struct python_token *token)
       end_row (rows);
       begin_row (rows, ++rows->line);
     } else
-      put_character (rows, look, c);
+      python_text_put_character (rows, look, c);
   }
 }
 
 /* ---- the whole ---- */
 
 static void
-write_rows (GPtrArray *done, guint from, guint to, FILE *stream)
+python_text_write_rows (GPtrArray *done, guint from, guint to, FILE *stream)
 {
   for (guint i = from; i < to; i++)
     fprintf (stream, "%s\n", (const char *)done->pdata[i]);
@@ -295,14 +295,14 @@ python_text_write (const char *code, const struct python_text *how, FILE *stream
 
   guint count = rows.done->len, most = how->most_lines;
   if (most == 0 || count <= most)
-    write_rows (rows.done, 0, count, stream);
+    python_text_write_rows (rows.done, 0, count, stream);
   else {
     guint head = most * HEAD_OF_THREE / 3;
     rows.shown.rows_hidden = count - most;
-    write_rows (rows.done, 0, head, stream);
+    python_text_write_rows (rows.done, 0, head, stream);
     fprintf (stream, "%s ... | %u rows are not shown here%s\n", how->colour ? looks[LOOK_STRANGE] : "",
              count - most, how->colour ? looks[LOOK_PLAIN] : "");
-    write_rows (rows.done, count - (most - head), count, stream);
+    python_text_write_rows (rows.done, count - (most - head), count, stream);
   }
   g_ptr_array_unref (rows.done);
   return rows.shown;

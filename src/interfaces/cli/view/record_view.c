@@ -14,7 +14,7 @@
 #define LABEL_WIDTH 14
 
 static char *
-plain (const json_t *object, const char *name)
+record_view_plain (const json_t *object, const char *name)
 {
   return text_one_line (json_member_text (object, name), CELL_BYTES);
 }
@@ -45,9 +45,9 @@ outcome_colour (const char *outcome)
 
 /* "2026-11-22 05:09:51" */
 static char *
-moment_of (const json_t *object, const char *name)
+record_view_moment_of (const json_t *object, const char *name)
 {
-  char *moment = plain (object, name);
+  char *moment = record_view_plain (object, name);
   char *t = strchr (moment, 'T'), *point = strchr (moment, '.');
   if (t)
     *t = ' ';
@@ -64,8 +64,8 @@ run_of (const json_t *record)
 {
   const json_t *seq = json_object_get (record, "seq");
   if (json_member_text (record, "run_id")[0] != '\0' || !json_is_integer (seq))
-    return plain (record, "run_id");
-  g_autofree char *node = plain (record, "node");
+    return record_view_plain (record, "run_id");
+  g_autofree char *node = record_view_plain (record, "node");
   return g_strdup_printf ("row %s:%" JSON_INTEGER_FORMAT, node, json_integer_value (seq));
 }
 
@@ -94,15 +94,15 @@ record_view_list (const json_t *records)
   json_array_foreach (records, i, record)
   {
     const char *by = json_member_text (record, "tool")[0] ? "tool" : "front_end";
-    text_table_add_coloured (&table, moment_of (record, "started"), CLI_DIM);
+    text_table_add_coloured (&table, record_view_moment_of (record, "started"), CLI_DIM);
     text_table_add (&table, run_of (record));
     if (json_is_true (json_object_get (record, "damaged")))
       text_table_add_coloured (&table, g_strdup ("damaged"), CLI_RED);
     else
-      text_table_add_coloured (&table, plain (record, "outcome"),
+      text_table_add_coloured (&table, record_view_plain (record, "outcome"),
                                outcome_colour (json_member_text (record, "outcome")));
     text_table_add (&table, ms_text (json_object_get (json_object_get (record, "usage"), "wall_ms")));
-    text_table_add (&table, plain (record, by));
+    text_table_add (&table, record_view_plain (record, by));
     text_table_add (&table, first_line (record));
   }
   text_table_print (&table);
@@ -111,7 +111,7 @@ record_view_list (const json_t *records)
 /* ---- one ---- */
 
 static void
-show (const char *label, const char *text)
+record_view_show (const char *label, const char *text)
 {
   if (text[0] == '\0')
     return;
@@ -127,7 +127,7 @@ show_member (const json_t *record, const char *label, const char *name)
     return;
   g_autofree char *text =
       json_is_string (value) ? text_one_line (json_string_value (value), -1) : json_to_text (value);
-  show (label, text);
+  record_view_show (label, text);
 }
 
 static void
@@ -139,7 +139,7 @@ show_usage (const json_t *usage)
   g_autofree char *peak =
       size_format ((guint64)MAX (json_integer_value (json_object_get (usage, "peak_memory_bytes")), 0));
   g_autofree char *text = g_strdup_printf ("%s, processor %s, waited %s, memory %s", wall, cpu, queue, peak);
-  show ("took", text);
+  record_view_show ("took", text);
 }
 
 void
@@ -179,7 +179,7 @@ record_view_one (const json_t *record)
   g_autofree char *place = g_strdup_printf (
       "%s:%" JSON_INTEGER_FORMAT ":%s", json_member_text (record, "node"),
       json_integer_value (json_object_get (record, "seq")), json_member_text (record, "digest"));
-  show ("in the chain", place);
+  record_view_show ("in the chain", place);
   if (json_member_text (record, "code")[0] == '\0')
     return;
   guint width = cli_width (stdout);
@@ -205,7 +205,7 @@ show_group (const char *head, const json_t *groups, json_int_t all)
     if (i == GROUP_SHOWN)
       break;
     const char *name = json_member_text (group, "name");
-    text_table_add (&table, name[0] ? plain (group, "name") : g_strdup ("-"));
+    text_table_add (&table, name[0] ? record_view_plain (group, "name") : g_strdup ("-"));
     text_table_add (&table, g_strdup_printf ("%" JSON_INTEGER_FORMAT, records));
     text_table_add (&table, g_strdup_printf ("%.1f %%", 100.0 * (double)records / (double)MAX (all, 1)));
     text_table_add (&table, ms_text (json_object_get (group, "wall_ms")));
@@ -226,8 +226,8 @@ record_view_stats (const json_t *stats)
     printf ("no records\n");
     return;
   }
-  g_autofree char *first = moment_of (stats, "first");
-  g_autofree char *last = moment_of (stats, "last");
+  g_autofree char *first = record_view_moment_of (stats, "first");
+  g_autofree char *last = record_view_moment_of (stats, "last");
   printf ("%" JSON_INTEGER_FORMAT " records from %s to %s (UTC)\n", records, first, last);
   printf ("wall time of %" JSON_INTEGER_FORMAT " runs:", json_integer_value (json_object_get (stats, "ran")));
   for (gsize i = 0; i < G_N_ELEMENTS (names); i++) {
@@ -269,7 +269,7 @@ show_node (const json_t *node)
 {
   json_int_t count = json_integer_value (json_object_get (node, "problem_count"));
   const json_t *anchor = json_object_get (node, "anchor");
-  g_autofree char *name = plain (node, "node");
+  g_autofree char *name = record_view_plain (node, "node");
   g_autofree char *head = text_one_line (json_member_text (node, "head"), -1);
   printf ("%s: %" JSON_INTEGER_FORMAT " records, %s%s%s\n", name,
           json_integer_value (json_object_get (node, "records")),
@@ -278,7 +278,7 @@ show_node (const json_t *node)
           cli_colour (stdout, CLI_PLAIN));
   show_problems (node);
   if (json_is_object (anchor)) {
-    g_autofree char *when = moment_of (anchor, "last_removed");
+    g_autofree char *when = record_view_moment_of (anchor, "last_removed");
     printf ("  %" JSON_INTEGER_FORMAT " older ones were removed as the configuration says, the last at %s\n",
             json_integer_value (json_object_get (anchor, "removed")), when);
   }

@@ -12,7 +12,7 @@
 #define LINES_SHOWN 60
 
 static const char *
-member (const json_t *object, const char *name)
+review_view_member (const json_t *object, const char *name)
 {
   return json_string_value (json_object_get (object, name));
 }
@@ -38,9 +38,9 @@ static const struct kind kinds[] = {
 };
 
 static const struct kind *
-kind_of (const json_t *change)
+review_view_kind_of (const json_t *change)
 {
-  const char *word = member (change, "change");
+  const char *word = review_view_member (change, "change");
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++)
     if (g_strcmp0 (kinds[i].change, word) == 0)
       return &kinds[i];
@@ -66,7 +66,7 @@ is_usual (const char *type, const char *mode)
 /* A part of a line, in which nothing drives the terminal. */
 G_GNUC_PRINTF (2, 3)
 static void
-print_part (FILE *stream, const char *format, ...)
+review_view_print_part (FILE *stream, const char *format, ...)
 {
   va_list arguments;
   va_start (arguments, format);
@@ -79,13 +79,14 @@ print_part (FILE *stream, const char *format, ...)
 static void
 show_modes (FILE *stream, const json_t *change)
 {
-  const char *before = member (change, "mode_before"), *after = member (change, "mode");
-  const char *type = member (change, "type");
+  const char *before = review_view_member (change, "mode_before"),
+             *after = review_view_member (change, "mode");
+  const char *type = review_view_member (change, "type");
   if (!after || (before ? strcmp (before, after) == 0 : is_usual (type, after)))
     return;
   gboolean runs = g_strcmp0 (type, "file") == 0 && (g_ascii_strtoull (after, NULL, 8) & 0111) != 0;
-  print_part (stream, ", mode %s%s%s%s", before ? before : "", before ? " to " : "", after,
-              runs ? " (executable)" : "");
+  review_view_print_part (stream, ", mode %s%s%s%s", before ? before : "", before ? " to " : "", after,
+                          runs ? " (executable)" : "");
 }
 
 /* "12 B to 14 B", or of the one side that there is. */
@@ -103,18 +104,18 @@ show_sizes (FILE *stream, const json_t *change)
 static void
 show_head (FILE *stream, const json_t *change)
 {
-  const struct kind *kind = kind_of (change);
-  const char *type = member (change, "type"), *was = member (change, "type_before");
-  const char *path = member (change, "path"), *target = member (change, "target");
+  const struct kind *kind = review_view_kind_of (change);
+  const char *type = review_view_member (change, "type"), *was = review_view_member (change, "type_before");
+  const char *path = review_view_member (change, "path"), *target = review_view_member (change, "target");
   g_autofree char *shown = text_one_line (path ? path : "", -1);
   fprintf (stream, "%s%c %s%s  %s", cli_colour (stream, kind->colour), kind->sign, shown,
            cli_colour (stream, CLI_PLAIN), kind->change);
   if (type && was && strcmp (type, was) != 0)
-    print_part (stream, ", %s by %s", was, type);
+    review_view_print_part (stream, ", %s by %s", was, type);
   else if (g_strcmp0 (type ? type : was, "file") != 0)
-    print_part (stream, ", %s", type ? type : was);
+    review_view_print_part (stream, ", %s", type ? type : was);
   if (target)
-    print_part (stream, " to %s", target);
+    review_view_print_part (stream, " to %s", target);
   show_sizes (stream, change);
   show_modes (stream, change);
   if (json_is_true (json_object_get (change, "binary")))
@@ -125,7 +126,7 @@ show_head (FILE *stream, const json_t *change)
 static void
 show_diff (FILE *stream, const json_t *change)
 {
-  const char *diff = member (change, "diff");
+  const char *diff = review_view_member (change, "diff");
   g_auto (GStrv) lines = g_strsplit (diff ? diff : "", "\n", -1);
   guint count = g_strv_length (lines);
   if (count > 0 && lines[count - 1][0] == '\0')
@@ -163,10 +164,11 @@ review_view_list (const json_t *reviews)
   json_t *review;
   json_array_foreach (reviews, i, review)
   {
-    const char *directory = member (review, "directory");
+    const char *directory = review_view_member (review, "directory");
     json_int_t files = json_integer_value (json_object_get (review, "files"));
-    cli_print_line ("%s  %s  %" JSON_INTEGER_FORMAT " file%s  %s  %s", member (review, "review_id"),
-                    member (review, "state"), files, files == 1 ? "" : "s", member (review, "created"),
+    cli_print_line ("%s  %s  %" JSON_INTEGER_FORMAT " file%s  %s  %s",
+                    review_view_member (review, "review_id"), review_view_member (review, "state"), files,
+                    files == 1 ? "" : "s", review_view_member (review, "created"),
                     directory ? directory : "");
   }
 }

@@ -16,7 +16,7 @@
 #include "interfaces/cli/view/review_view.h"
 
 static int
-write_out (struct run_view *view, const char *data, gsize length)
+run_view_write_out (struct run_view *view, const char *data, gsize length)
 {
   if (length == 0)
     return 0;
@@ -26,19 +26,19 @@ write_out (struct run_view *view, const char *data, gsize length)
 
 /* Text of our own on standard output: on a line by itself, also after a print without an end. */
 static int
-write_line (struct run_view *view, const char *text)
+run_view_write_line (struct run_view *view, const char *text)
 {
   gboolean broken = view->last != '\0' && view->last != '\n';
-  int r = broken ? write_out (view, "\n", 1) : 0;
+  int r = broken ? run_view_write_out (view, "\n", 1) : 0;
   if (r == 0)
-    r = write_out (view, text, strlen (text));
+    r = run_view_write_out (view, text, strlen (text));
   if (r == 0 && !g_str_has_suffix (text, "\n"))
-    r = write_out (view, "\n", 1);
+    r = run_view_write_out (view, "\n", 1);
   return r;
 }
 
 static const char *
-member (const json_t *object, const char *name)
+run_view_member (const json_t *object, const char *name)
 {
   return json_string_value (json_object_get (object, name));
 }
@@ -47,9 +47,9 @@ member (const json_t *object, const char *name)
 static int
 write_bundle (struct run_view *view, const json_t *bundle)
 {
-  const char *markdown = member (bundle, "text/markdown");
-  const char *text = markdown ? markdown : member (bundle, "text/plain");
-  return text ? write_line (view, text) : 0;
+  const char *markdown = run_view_member (bundle, "text/markdown");
+  const char *text = markdown ? markdown : run_view_member (bundle, "text/plain");
+  return text ? run_view_write_line (view, text) : 0;
 }
 
 static int
@@ -97,7 +97,7 @@ static const struct ending endings[] = {
 static gboolean
 is_told_by_traceback (const json_t *error)
 {
-  const char *traceback = member (error, "traceback"), *message = member (error, "message");
+  const char *traceback = run_view_member (error, "traceback"), *message = run_view_member (error, "message");
   return traceback && (!message || strstr (traceback, message));
 }
 
@@ -106,8 +106,8 @@ static void
 say_ending (const struct ending *ending, const json_t *result)
 {
   const json_t *error = json_object_get (result, "error");
-  const char *hint = member (error, "hint"), *signal = member (result, "signal");
-  const char *sentence = is_told_by_traceback (error) ? hint : member (error, "message");
+  const char *hint = run_view_member (error, "hint"), *signal = run_view_member (result, "signal");
+  const char *sentence = is_told_by_traceback (error) ? hint : run_view_member (error, "message");
   sentence = sentence ? sentence : adder_outcome_name (ending->outcome);
   const char *advice = ending->remedy || sentence == hint ? ending->remedy : hint;
   say_begin (ending->outcome == ADDER_OUTCOME_CANCELLED ? CLI_YELLOW : CLI_RED);
@@ -127,7 +127,7 @@ say_ending (const struct ending *ending, const json_t *result)
 static void
 say_traceback (const json_t *result)
 {
-  const char *traceback = member (json_object_get (result, "error"), "traceback");
+  const char *traceback = run_view_member (json_object_get (result, "error"), "traceback");
   if (traceback)
     fprintf (stderr, "%s%s", traceback, g_str_has_suffix (traceback, "\n") ? "" : "\n");
 }
@@ -135,7 +135,7 @@ say_traceback (const json_t *result)
 static void
 say_hint (const json_t *result)
 {
-  const char *hint = member (json_object_get (result, "error"), "hint");
+  const char *hint = run_view_member (json_object_get (result, "error"), "hint");
   if (!hint)
     return;
   say_begin (CLI_YELLOW);
@@ -152,11 +152,11 @@ say_violations (const json_t *result)
   json_t *violation;
   json_array_foreach (json_object_get (result, "violations"), i, violation)
   {
-    const char *hint = member (violation, "hint");
+    const char *hint = run_view_member (violation, "hint");
     say_begin (CLI_YELLOW);
     fprintf (stderr, "line %" JSON_INTEGER_FORMAT ": %s: %s",
-             json_integer_value (json_object_get (violation, "line")), member (violation, "rule"),
-             member (violation, "text"));
+             json_integer_value (json_object_get (violation, "line")), run_view_member (violation, "rule"),
+             run_view_member (violation, "text"));
     if (hint)
       fprintf (stderr, " (%s)", hint);
     say_end ();
@@ -170,9 +170,9 @@ say_denials (const json_t *result)
   json_t *denial;
   json_array_foreach (json_object_get (result, "denials"), i, denial)
   {
-    const char *hint = member (denial, "hint");
+    const char *hint = run_view_member (denial, "hint");
     say_begin (CLI_YELLOW);
-    fprintf (stderr, "denied: %s: %s", member (denial, "kind"), member (denial, "detail"));
+    fprintf (stderr, "denied: %s: %s", run_view_member (denial, "kind"), run_view_member (denial, "detail"));
     if (hint)
       fprintf (stderr, " (%s)", hint);
     say_end ();
@@ -180,7 +180,7 @@ say_denials (const json_t *result)
 }
 
 static void
-say_warnings (const json_t *result)
+run_view_say_warnings (const json_t *result)
 {
   gsize i;
   json_t *warning;
@@ -200,7 +200,7 @@ find_saved (const json_t *saved, const char *list, const char *name)
   json_t *told;
   json_array_foreach (json_object_get (saved, list), i, told)
   {
-    if (g_strcmp0 (member (told, "name"), name) == 0)
+    if (g_strcmp0 (run_view_member (told, "name"), name) == 0)
       return told;
   }
   return NULL;
@@ -214,7 +214,7 @@ say_files (const struct run_view *view, const json_t *result)
   json_t *file;
   json_array_foreach (files, i, file)
   {
-    const char *name = member (file, "name"), *id = member (file, "file_id");
+    const char *name = run_view_member (file, "name"), *id = run_view_member (file, "file_id");
     const json_t *written = find_saved (view->saved, "written", name);
     const json_t *left = find_saved (view->saved, "not_written", name);
     g_autofree char *size = size_format ((guint64)json_integer_value (json_object_get (file, "bytes")));
@@ -222,11 +222,11 @@ say_files (const struct run_view *view, const json_t *result)
     say_begin (left ? CLI_YELLOW : CLI_DIM);
     fprintf (stderr, "%s, %s", shown, size);
     if (written) {
-      g_autofree char *where = g_build_filename (view->directory, member (written, "path"), NULL);
+      g_autofree char *where = g_build_filename (view->directory, run_view_member (written, "path"), NULL);
       g_autofree char *place = text_one_line (where, -1);
       fprintf (stderr, ", written to %s", place);
     } else if (left)
-      fprintf (stderr, ", not written: %s", member (left, "reason"));
+      fprintf (stderr, ", not written: %s", run_view_member (left, "reason"));
     if (!written && id)
       fprintf (stderr, left ? "; kept: adder file get %s" : ", kept: adder file get %s", id);
     else if (!written && !left)
@@ -263,7 +263,7 @@ static void
 say_session (const json_t *result)
 {
   const json_t *session = json_object_get (result, "session");
-  const char *status = member (session, "status");
+  const char *status = run_view_member (session, "status");
   if (!status || !isatty (STDERR_FILENO))
     return;
   fprintf (stderr, "%scell %" JSON_INTEGER_FORMAT " %s%s\n", cli_colour (stderr, CLI_DIM),
@@ -272,27 +272,27 @@ say_session (const json_t *result)
 
 /* A value that is a picture is displayed as well: its words are written already. */
 static gboolean
-is_shown (const json_t *result)
+run_view_is_shown (const json_t *result)
 {
   const json_t *displays = json_object_get (result, "displays");
   const json_t *last = json_array_get (displays, json_array_size (displays) - 1);
-  const char *words = member (last, "text/plain");
-  return (member (last, "image/png") || member (last, "image/jpeg")) && words &&
-         g_strcmp0 (words, member (json_object_get (result, "value"), "text/plain")) == 0;
+  const char *words = run_view_member (last, "text/plain");
+  return (run_view_member (last, "image/png") || run_view_member (last, "image/jpeg")) && words &&
+         g_strcmp0 (words, run_view_member (json_object_get (result, "value"), "text/plain")) == 0;
 }
 
 static int
 view_result (struct run_view *view, const struct run_event *event)
 {
   const json_t *result = event->result;
-  int r = is_shown (result) ? 0 : write_bundle (view, json_object_get (result, "value"));
+  int r = run_view_is_shown (result) ? 0 : write_bundle (view, json_object_get (result, "value"));
   say_traceback (result);
   /* A denial has a better one of its own. */
   if (event->outcome == ADDER_OUTCOME_ERROR && json_array_size (json_object_get (result, "denials")) == 0)
     say_hint (result);
   say_violations (result);
   say_denials (result);
-  say_warnings (result);
+  run_view_say_warnings (result);
   review_view_changes (stderr, json_object_get (result, "changes"));
   if (event->outcome != ADDER_OUTCOME_FAILED || view->saved) {
     say_files (view, result);
@@ -313,7 +313,7 @@ run_view_event (struct run_view *view, const struct run_event *event)
 {
   switch (event->kind) {
   case ADDER_EVENT_STDOUT:
-    return write_out (view, event->data, event->length);
+    return run_view_write_out (view, event->data, event->length);
   case ADDER_EVENT_STDERR:
     /* Nobody reading what is wrong is no reason to end what is right. */
     (void)fd_write_all (STDERR_FILENO, event->data, event->length);

@@ -19,14 +19,14 @@
 /* ---- members in words ---- */
 
 static char *
-plain (const json_t *object, const char *name)
+session_view_plain (const json_t *object, const char *name)
 {
   return text_one_line (json_member_text (object, name), CELL_BYTES);
 }
 
 /* "-" for what is not known. */
 static char *
-number (const json_t *object, const char *name, char *(*format) (guint64 value))
+session_view_number (const json_t *object, const char *name, char *(*format) (guint64 value))
 {
   const json_t *value = json_object_get (object, name);
   if (!json_is_integer (value))
@@ -47,7 +47,7 @@ time_text (guint64 ms)
 }
 
 static gboolean
-has_ended (const json_t *session)
+session_view_has_ended (const json_t *session)
 {
   return strcmp (json_member_text (session, "state"), "ended") == 0;
 }
@@ -89,18 +89,21 @@ session_view_list (const json_t *answer)
   {
     const char *id = json_member_text (session, "session_id");
     text_table_add (&table, g_strdup_printf ("%.*s", distinct_length (sessions, id), id));
-    text_table_add (&table, plain (session, "name"));
-    text_table_add (&table, plain (session, "state"));
-    text_table_add (&table, plain (session, "environment"));
-    text_table_add (&table, number (session, "cells", NULL));
-    text_table_add (&table, number (session, "variables", NULL));
-    text_table_add (&table,
-                    has_ended (session) ? g_strdup ("-") : number (session, "memory_bytes", size_format));
-    text_table_add (&table, has_ended (session) ? g_strdup ("-") : number (session, "idle_ms", time_text));
-    if (has_ended (session))
+    text_table_add (&table, session_view_plain (session, "name"));
+    text_table_add (&table, session_view_plain (session, "state"));
+    text_table_add (&table, session_view_plain (session, "environment"));
+    text_table_add (&table, session_view_number (session, "cells", NULL));
+    text_table_add (&table, session_view_number (session, "variables", NULL));
+    text_table_add (&table, session_view_has_ended (session)
+                                ? g_strdup ("-")
+                                : session_view_number (session, "memory_bytes", size_format));
+    text_table_add (&table, session_view_has_ended (session)
+                                ? g_strdup ("-")
+                                : session_view_number (session, "idle_ms", time_text));
+    if (session_view_has_ended (session))
       text_table_add (&table, text_one_line (json_member_text (session, "reason"), -1));
     else {
-      g_autofree char *left = number (session, "expires_in_ms", time_text);
+      g_autofree char *left = session_view_number (session, "expires_in_ms", time_text);
       text_table_add (&table, strcmp (left, "-") == 0 ? g_strdup (left) : g_strdup_printf ("in %s", left));
     }
   }
@@ -116,7 +119,7 @@ session_view_names (const json_t *answer)
   {
     const char *name = json_member_text (session, "name");
     g_autofree char *shown = text_one_line (name[0] ? name : json_member_text (session, "session_id"), -1);
-    if (!has_ended (session))
+    if (!session_view_has_ended (session))
       printf ("%s\n", shown);
   }
 }
@@ -126,15 +129,15 @@ session_view_names (const json_t *answer)
 static void
 print_checkpoint (const json_t *checkpoint)
 {
-  g_autofree char *name = plain (checkpoint, "name");
-  g_autofree char *size = number (checkpoint, "memory_bytes", size_format);
+  g_autofree char *name = session_view_plain (checkpoint, "name");
+  g_autofree char *size = session_view_number (checkpoint, "memory_bytes", size_format);
   cli_print_line ("%-14s %s%s%s, after cell %" JSON_INTEGER_FORMAT ", %s", "checkpoint",
                   json_member_text (checkpoint, "checkpoint_id"), name[0] ? " " : "", name,
                   json_integer_value (json_object_get (checkpoint, "cell")), size);
 }
 
 static void
-print_member (const char *name, const json_t *value)
+session_view_print_member (const char *name, const json_t *value)
 {
   g_autofree char *label = g_strdup (name);
   g_autofree char *text = NULL;
@@ -161,10 +164,10 @@ session_view_one (const json_t *session)
 {
   const char *name;
   json_t *value;
-  json_object_foreach ((json_t *)session, name, value) print_member (name, value);
+  json_object_foreach ((json_t *)session, name, value) session_view_print_member (name, value);
   const json_t *level = json_object_get (json_object_get (session, "isolation"), "level");
   if (level)
-    print_member ("isolation", level);
+    session_view_print_member ("isolation", level);
   gsize i;
   json_t *checkpoint;
   json_array_foreach (json_object_get (session, "checkpoints"), i, checkpoint) print_checkpoint (checkpoint);
@@ -174,7 +177,7 @@ session_view_one (const json_t *session)
 
 /* A value is a text, or a bundle whose plain text it is. */
 static const char *
-value_text (const json_t *variable)
+session_view_value_text (const json_t *variable)
 {
   const json_t *value = json_object_get (variable, "value");
   return json_is_object (value) ? json_member_text (value, "text/plain") : json_string_value (value);
@@ -182,14 +185,14 @@ value_text (const json_t *variable)
 
 /* [2, 3] as "2 x 3". */
 static char *
-shape_text (const json_t *variable)
+session_view_shape_text (const json_t *variable)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   const json_t *shape = json_object_get (variable, "shape");
   gsize i;
   json_t *extent;
   if (json_is_string (shape))
-    return plain (variable, "shape");
+    return session_view_plain (variable, "shape");
   json_array_foreach (shape, i, extent) g_string_append_printf (
       text, "%s%" JSON_INTEGER_FORMAT, i > 0 ? " x " : "", json_integer_value (extent));
   return g_string_free (g_steal_pointer (&text), FALSE);
@@ -208,19 +211,19 @@ session_view_variables (const json_t *answer)
   text_table_init (&table, heads, G_N_ELEMENTS (heads));
   json_array_foreach (variables, i, variable)
   {
-    const char *value = value_text (variable);
+    const char *value = session_view_value_text (variable);
     if (value) {
-      g_autofree char *name = plain (variable, "name");
+      g_autofree char *name = session_view_plain (variable, "name");
       printf ("%s =%c", name, strchr (value, '\n') ? '\n' : ' ');
       terminal_text_write (value, -1, stdout);
       putchar ('\n');
       continue;
     }
     listed++;
-    text_table_add (&table, plain (variable, "name"));
-    text_table_add (&table, plain (variable, "type"));
-    text_table_add (&table, shape_text (variable));
-    text_table_add (&table, number (variable, "bytes", size_format));
+    text_table_add (&table, session_view_plain (variable, "name"));
+    text_table_add (&table, session_view_plain (variable, "type"));
+    text_table_add (&table, session_view_shape_text (variable));
+    text_table_add (&table, session_view_number (variable, "bytes", size_format));
   }
   if (listed > 0)
     text_table_print (&table);
@@ -268,7 +271,7 @@ session_view_history (const json_t *answer)
   json_t *cell;
   json_array_foreach (cells, i, cell)
   {
-    g_autofree char *outcome = plain (cell, "outcome");
+    g_autofree char *outcome = session_view_plain (cell, "outcome");
     session_view_outcome (stdout, cell, outcome, json_number_value (json_object_get (cell, "wall_ms")));
     print_code (json_member_text (cell, "code"));
   }

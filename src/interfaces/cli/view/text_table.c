@@ -59,7 +59,7 @@ print_cell (const struct cell *cell, gsize shown)
 }
 
 static void
-print_row (const struct text_table *table, gsize row, const gsize *widths, gsize room)
+text_table_print_row (const struct text_table *table, gsize row, const gsize *widths, gsize room)
 {
   const struct cell *cells = &g_array_index (table->cells, struct cell, row * table->columns);
   gsize used = table->columns, length = 0, blanks = 0;
@@ -92,6 +92,6 @@ text_table_print (struct text_table *table)
     *widest = MAX (*widest, length_of (g_array_index (table->cells, struct cell, i).text));
   }
   for (gsize row = 0; row < table->cells->len / table->columns; row++)
-    print_row (table, row, widths, room);
+    text_table_print_row (table, row, widths, room);
   g_array_unref (table->cells);
 }
