@@ -132,6 +132,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence, TypedDict
 
+from ._bodies import FileContent as FileContent
 from ._bodies import Files, Workdir
 '''
 )

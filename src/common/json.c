@@ -90,7 +90,12 @@ json_plain (const json_t *value, const char *separator)
 {
   if (json_is_string (value))
     return g_strdup (json_string_value (value));
-  return json_is_array (value) ? json_join (value, separator) : json_to_text (value);
+  if (json_is_array (value))
+    return json_join (value, separator);
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+  return json_is_real (value)
+             ? g_strdup (g_ascii_formatd (number, sizeof number, "%.10g", json_real_value (value)))
+             : json_to_text (value);
 }
 
 json_t *

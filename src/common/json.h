@@ -24,8 +24,8 @@ gboolean json_is_flat (const json_t *value, int levels);
 /* The strings of the array LIST with SEPARATOR between them; "" for what is no array. The caller's. */
 char *json_join (const json_t *list, const char *separator);
 
-/* VALUE as people and queries have it: a string as it is, of an array json_join, anything else as JSON. The
- * caller's. */
+/* VALUE as people and queries have it: a string as it is, of an array json_join, a real number in up to
+ * ten digits, anything else as JSON. The caller's. */
 char *json_plain (const json_t *value, const char *separator);
 
 /* An array of the strings in NAMES. The caller's. */

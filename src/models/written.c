@@ -17,9 +17,9 @@
 /* More than an agent carries out of one answer (AGENT_CALLS): the agent has the word on how many it does. */
 #define CALLS_MAX 33
 
-/* What no code that anybody writes has at its end: a line or two, sixteen times. Shorter ones are lists of
- * numbers. */
-#define LOOPS      16
+/* What no code that anybody writes has at its end: a line or two, so many times. Shorter ones, and those
+ * without the end of a line, are tables and lists of numbers. */
+#define LOOPS      24
 #define LOOP_LEAST 12
 #define LOOP_MAX   256
 
@@ -374,17 +374,26 @@ pass_clear (struct pass *pass)
 
 /* ---- from outside ---- */
 
-/* Whether TEXT ends with the same bytes, LOOP_LEAST to LOOP_MAX of them, LOOPS times in a row. */
+/* Of how many bytes the unit is that TEXT ends with LOOPS times in a row, at most LOOP_MAX; 0: there is none.
+ */
+static gsize
+find_loop (const char *text, gsize length)
+{
+  const char *end = text + length;
+  for (gsize bytes = 1; bytes <= LOOP_MAX && bytes * LOOPS <= length; bytes++) {
+    gsize compared = bytes * (LOOPS - 1);
+    if (memcmp (end - compared, end - compared - bytes, compared) == 0)
+      return bytes;
+  }
+  return 0;
+}
+
 static gboolean
 is_looping (const char *text, gsize length)
 {
-  const char *end = text + length;
-  for (gsize bytes = LOOP_LEAST; bytes <= LOOP_MAX && bytes * LOOPS <= length; bytes++) {
-    gsize compared = bytes * (LOOPS - 1);
-    if (memcmp (end - compared, end - compared - bytes, compared) == 0)
-      return TRUE;
-  }
-  return FALSE;
+  gsize bytes = find_loop (text, length);
+  const char *unit = text + length - bytes;
+  return bytes >= LOOP_LEAST && (strchr (unit, '\n') || strstr (unit, "\\n"));
 }
 
 /* Where a tool must be called, blanks without end and one thing again and again are no call: small models end

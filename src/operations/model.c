@@ -16,7 +16,7 @@ static void
 propagate_fault (GError **error, GError *problem)
 {
   int code = g_error_matches (problem, MODEL_ERROR, MODEL_ERROR_UNKNOWN) ? ADDER_ERROR_NOT_FOUND
-                                                                         : ADDER_ERROR_INVALID;
+                                                                         : ADDER_ERROR_FAILED;
   g_set_error_literal (error, ADDER_ERROR, code, problem->message);
   g_error_free (problem);
 }

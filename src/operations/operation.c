@@ -116,16 +116,6 @@ operation_call (const struct operation_caller *caller, const char *name, json_t 
   return checked ? operation_run (operation, caller, checked, error) : NULL;
 }
 
-gboolean
-operation_has_directory (const struct operation_caller *caller, const json_t *params, GError **error)
-{
-  if (caller->fd >= 0 || !json_is_object (json_object_get (params, "workdir")))
-    return TRUE;
-  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                       "a directory is named by a root over HTTP alone: here a descriptor comes along");
-  return FALSE;
-}
-
 const char *
 operation_text (const struct operation_call *call, const char *name)
 {

@@ -96,11 +96,6 @@ gboolean operation_resolve_owner (const char *owner, enum role role, const char 
  * caller's. */
 json_t *operation_filters (const json_t *params);
 
-/* Whether the directory that PARAMS name by `workdir`, where they do, came along as CALLER's descriptor: only
- * HTTP has roots. ADDER_ERROR_UNSUPPORTED. */
-gboolean operation_has_directory (const struct operation_caller *caller, const json_t *params,
-                                  GError **error);
-
 /* Parameters; NULL, 0 or FALSE where they are null. */
 const char *operation_text (const struct operation_call *call, const char *name);
 guint64 operation_number (const struct operation_call *call, const char *name);

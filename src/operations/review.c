@@ -28,8 +28,11 @@ review_settle (const struct operation_call *call, enum review_action action, con
 {
   AdderEngine *engine = call->caller->engine;
   const char *owner = call->owner, *id = operation_text (call, "review");
-  if (!operation_has_directory (call->caller, call->params, error))
+  if (json_is_object (json_object_get (call->params, "workdir")) && call->caller->fd < 0) {
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                         "a directory is named by a root over HTTP alone: here a descriptor comes along");
     return NULL;
+  }
   json_t *settled = reviews_settle (engine->reviews, owner, id, action, digest, call->caller->fd, error);
   if (settled && action != REVIEW_UNDO)
     approvals_forget (engine->approvals, owner, id);

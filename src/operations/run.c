@@ -45,10 +45,22 @@ run_check_session (const struct operation_caller *caller, const json_t *params, 
   return FALSE;
 }
 
+/* HTTP opens the directory that a root names; elsewhere a run is given one in other ways. */
+static gboolean
+check_workdir (const struct operation_caller *caller, const json_t *params, GError **error)
+{
+  if (caller->fd >= 0 || !json_is_object (json_object_get (params, "workdir")))
+    return TRUE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+               "workdir names a root, which is for HTTP alone: use adder run --workdir, or "
+               "adder_request_set_workdir");
+  return FALSE;
+}
+
 AdderRequest *
 run_request_read (const struct operation_caller *caller, const json_t *params, GError **error)
 {
-  if (!run_check_isolation (caller, params, error) || !operation_has_directory (caller, params, error))
+  if (!run_check_isolation (caller, params, error) || !check_workdir (caller, params, error))
     return NULL;
   /* The descriptor is the run's. */
   struct operation_caller asking = *caller;

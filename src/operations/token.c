@@ -24,8 +24,13 @@ locate_file (const struct operation_caller *caller, GError **error)
 static GPtrArray *
 read_tokens (const struct operation_call *call, GError **error)
 {
+  g_autoptr (GError) problem = NULL;
   g_autofree char *path = locate_file (call->caller, error);
-  return path ? tokens_file_read (path, NULL, error) : NULL;
+  GPtrArray *tokens = path ? tokens_file_read (path, NULL, &problem) : NULL;
+  /* It is not who asks that is wrong. */
+  if (problem)
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, problem->message);
+  return tokens;
 }
 
 static json_t *

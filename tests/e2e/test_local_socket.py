@@ -269,6 +269,29 @@ def test_client_of_our_own(unharmed):
         assert kind == ANSWER and json.loads(payload)["daemon"] is True
 
 
+def operate(client, operation, **params):
+    client.send(OPERATION, {"operation": operation, "params": params})
+    kind, payload = client.last()
+    assert kind == ANSWER, payload
+    return json.loads(payload)
+
+
+def test_runs_are_operations(unharmed):
+    """A run that another connection began is seen and ended, and one is begun that way."""
+    with Client(unharmed) as runs, Client(unharmed) as client:
+        runs.send(RUN, {"environment": "system", "limits": {"wall_ms": 100_000, "cpu_ms": 100_000}})
+        runs.send(CODE, b"while True: pass")
+        wait_until(lambda: operate(client, "run.list")["runs"], "the run in the list")
+        (listed,) = operate(client, "run.list")["runs"]
+        assert listed["front_end"] == "cli" and listed["state"] == "running", listed
+        operate(client, "run.cancel", run=listed["run_id"])
+        assert outcome(runs.last()) == "cancelled"
+        wait_until(lambda: operate(client, "run.show", run=listed["run_id"])["state"] == "ended", "the run's end")
+        big = "x" * (2 << 20)
+        made = operate(client, "run.new", code="print(len(open('a').read()))", environment="system", files=[{"name": "a", "text": big}])
+        assert made["stdout"] == f"{len(big)}\n", made
+
+
 BODIES = {
     "no JSON": b"nonsense",
     "a list": b"[]",

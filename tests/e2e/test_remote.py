@@ -483,7 +483,8 @@ def evil(schema):
     kind = kinds if isinstance(kinds, str) else kinds[0]
     if kind == "object":
         made = {name: evil(each) for name, each in schema.get("properties", {}).items()}
-        return made or {EVIL: evil(schema["additionalProperties"])} if "additionalProperties" in schema else made
+        more = schema.get("additionalProperties")
+        return {**made, EVIL: evil(more) if isinstance(more, dict) else EVIL} if made or more else {}
     if kind == "array":
         return [evil(schema.get("items", {}))]
     return {"string": EVIL, "integer": 1, "number": 1.5, "boolean": True, "null": None}[kind]
@@ -518,6 +519,16 @@ def test_no_answer_drives_a_terminal(asking, stranger, described, command):
     assert "answered otherwise" not in said and not set("\x1b\x07\u202e") & set(said), ended
     if command != "session vars s":  # the lines of a value stay lines
         assert not any(line.startswith("adder: all is well") for line in said.splitlines()), ended
+
+
+def test_no_error_drives_a_terminal(asking, stranger, described):
+    stranger.events(("reply", {"reply": {"error": EVIL}, "is_error": True, "exit_code": 1}))
+    listed = asking.call("data", "list")
+    result = evil(described["run"][1]["responses"]["200"]["content"]["application/json"]["schema"])
+    stranger.events(("started", {"run_id": ID}), ("result", {**result, "run_id": ID, "outcome": "refused", "exit_code": 126}))
+    for ended in (listed, asking.call("guard", "--profile", "compute", "-c", "1")):
+        said = ended.stdout + ended.stderr
+        assert ended.returncode != 0 and "owned" in said and not set("\x1b\x07\u202e") & set(said), ended
 
 
 @pytest.mark.parametrize("toolsets", ["[null]", "[{}]", "[1]", "5", "null"])

@@ -201,17 +201,22 @@ test_loops (void)
   g_autoptr (json_t) messages = messages_of (NULL), tools = json_loads (TOOLS, 0, NULL);
   struct model_question question = {.messages = messages, .tools = tools, .tool = "f"};
   g_autoptr (GString) loop = g_string_new ("{\"name\": \"f\", \"arguments\": {\"code\": \"r = 1\\n");
-  g_autoptr (GString) zeros = g_string_new (loop->str), lines = g_string_new (loop->str);
-  for (guint i = 0; i < 16; i++) {
+  static const char *const units[] = {"0, ", "None, ", "[0, 0, 0, 0], ", "-", "0\\n"};
+  g_autofree char *head = g_strdup (loop->str);
+  g_autoptr (GString) lines = g_string_new (head);
+  for (guint i = 0; i < 24; i++) {
     g_assert_false (written_is_over (&question, loop->str));
     g_string_append (loop, "r = r.sum()\\n");
     g_string_append_printf (lines, "r%u = r.sum()\\n", i);
   }
-  for (guint i = 0; i < 400; i++)
-    g_string_append_printf (zeros, "%u, ", i);
   g_assert_true (written_is_over (&question, loop->str));
   g_assert_false (written_is_over (&question, lines->str));
-  g_assert_false (written_is_over (&question, zeros->str));
+  for (gsize i = 0; i < G_N_ELEMENTS (units); i++) {
+    g_autoptr (GString) list = g_string_new (head);
+    for (guint j = 0; j < 400; j++)
+      g_string_append (list, units[i]);
+    g_assert_false (written_is_over (&question, list->str));
+  }
   question.tool = NULL;
   g_assert_false (written_is_over (&question, loop->str));
 }

@@ -165,7 +165,8 @@ wait_for_decision (const struct approval_way *way, const struct stand_in *stand_
 {
   gint64 deadline_us = g_get_monotonic_time () + (gint64)way->wait_ms * 1000;
   if (!way->quiet)
-    fprintf (stderr, "adder: waiting for an approval: adder approval show %s, then approve or deny\n", id);
+    cli_write_line (stderr, "adder: waiting for an approval: adder approval show %s, then approve or deny",
+                    id);
   for (;;) {
     gint64 left_ms = (deadline_us - g_get_monotonic_time ()) / 1000;
     json_int_t slice_ms = (json_int_t)CLAMP (left_ms, 0, WAIT_SLICE_MS);

@@ -8,6 +8,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "interfaces/cli/view/terminal_text.h"
 #include "interfaces/remote/remote.h"
 
 /* The command under way, whose arguments and summary --help shows. */
@@ -197,8 +198,9 @@ cli_fail (const GError *error)
 {
   if (observer)
     return CLI_FAILED;
-  fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_RED), error->message,
-           cli_colour (stderr, CLI_PLAIN));
+  fprintf (stderr, "%sadder: ", cli_colour (stderr, CLI_RED));
+  terminal_text_write (error->message, -1, stderr);
+  fprintf (stderr, "%s\n", cli_colour (stderr, CLI_PLAIN));
   return CLI_FAILED;
 }
 

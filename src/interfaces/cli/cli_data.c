@@ -4,6 +4,7 @@
 
 #include "adder.h"
 #include "common/json.h"
+#include "common/text.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/file_get.h"
 #include "interfaces/cli/file_put.h"
@@ -218,14 +219,21 @@ put_in (struct call_backend *backend, json_t *arguments, gpointer data, GError *
 }
 
 static void
+show_made_line (const json_t *reply)
+{
+  g_autofree char *name = text_one_line (json_member_text (reply, "name"), -1);
+  printf ("%s:%" JSON_INTEGER_FORMAT "\t%" JSON_INTEGER_FORMAT " rows\n", name,
+          json_integer_value (json_object_get (reply, "version")),
+          json_integer_value (json_object_get (reply, "rows")));
+}
+
+static void
 show_made (const struct options *options, const json_t *reply)
 {
   if (options->json)
     cli_print_json (reply);
   else
-    printf ("%s:%" JSON_INTEGER_FORMAT "\t%" JSON_INTEGER_FORMAT " rows\n", json_member_text (reply, "name"),
-            json_integer_value (json_object_get (reply, "version")),
-            json_integer_value (json_object_get (reply, "rows")));
+    show_made_line (reply);
 }
 
 static void
@@ -236,7 +244,7 @@ show_assumed (const struct options *options, const json_t *reply)
   json_array_foreach (json_object_get (reply, "assumed"), index, sentence)
   {
     if (!options->json)
-      fprintf (stderr, "adder: %s\n", json_string_value (sentence));
+      cli_write_line (stderr, "adder: %s", json_string_value (sentence));
   }
 }
 

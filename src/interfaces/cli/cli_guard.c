@@ -9,6 +9,7 @@
 #include "engine/request/outcome.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/run_options.h"
+#include "interfaces/cli/view/terminal_text.h"
 #include "interfaces/socket/event_source.h"
 
 static gboolean
@@ -54,22 +55,24 @@ cli_guard_check (const struct run_options *options, GError **error)
 
 /* ---- telling ---- */
 
-static const char *
+/* On one line; NULL: there is none. The caller's. */
+static char *
 cli_guard_member (const json_t *object, const char *name)
 {
-  return json_string_value (json_object_get (object, name));
+  const char *text = json_string_value (json_object_get (object, name));
+  return text ? text_one_line (text, -1) : NULL;
 }
 
 /* The way compilers say it, so that editors find the place: columns count from 1 here. */
 static void
 print_violation (const char *file, const json_t *violation)
 {
-  const char *hint = cli_guard_member (violation, "hint");
+  g_autofree char *hint = cli_guard_member (violation, "hint");
+  g_autofree char *rule = cli_guard_member (violation, "rule"), *text = cli_guard_member (violation, "text");
   printf ("%s:%" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT ": %s%s%s: %s", file,
           json_integer_value (json_object_get (violation, "line")),
-          json_integer_value (json_object_get (violation, "column")) + 1, cli_colour (stdout, CLI_RED),
-          cli_guard_member (violation, "rule"), cli_colour (stdout, CLI_PLAIN),
-          cli_guard_member (violation, "text"));
+          json_integer_value (json_object_get (violation, "column")) + 1, cli_colour (stdout, CLI_RED), rule,
+          cli_colour (stdout, CLI_PLAIN), text);
   if (hint)
     printf (" %s(%s)%s", cli_colour (stdout, CLI_DIM), hint, cli_colour (stdout, CLI_PLAIN));
   printf ("\n");
@@ -103,11 +106,12 @@ static void
 print_error (const json_t *result)
 {
   const json_t *error = json_object_get (result, "error");
-  const char *traceback = cli_guard_member (error, "traceback");
+  const char *traceback = json_string_value (json_object_get (error, "traceback"));
+  g_autofree char *message = cli_guard_member (error, "message");
   if (traceback)
-    fputs (traceback, stderr);
+    terminal_text_write (traceback, -1, stderr);
   else
-    fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_RED), cli_guard_member (error, "message"),
+    fprintf (stderr, "%sadder: %s%s\n", cli_colour (stderr, CLI_RED), message,
              cli_colour (stderr, CLI_PLAIN));
 }
 

@@ -131,8 +131,8 @@ say_differences (const json_t *report)
   {
     g_autofree char *parts = json_join (json_object_get (cell, "differs"), ", ");
     if (*parts != '\0')
-      fprintf (stderr, "adder: cell %" JSON_INTEGER_FORMAT " differs from what is on record: %s\n",
-               json_integer_value (json_object_get (cell, "cell")), parts);
+      cli_write_line (stderr, "adder: cell %" JSON_INTEGER_FORMAT " differs from what is on record: %s",
+                      json_integer_value (json_object_get (cell, "cell")), parts);
   }
   json_array_foreach (json_object_get (report, "left_out"), i, number)
       fprintf (stderr, "adder: cell %" JSON_INTEGER_FORMAT " was left out: it ended the session\n",
@@ -147,7 +147,7 @@ cli_replay_report (const struct replay *replay)
   json_t *cells = json_object_get (replay->report, "cells");
   if (!replay->options.json) {
     say_differences (replay->report);
-    printf ("%s\n", json_string_value (json_object_get (session, "session_id")));
+    cli_print_line ("%s", json_member_text (session, "session_id"));
     return;
   }
   gsize i;

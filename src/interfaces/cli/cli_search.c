@@ -64,9 +64,9 @@ show_explained (const json_t *reply)
 {
   gsize i;
   json_t *request;
-  printf ("%s\n", json_member_text (reply, "filter"));
+  cli_print_line ("%s", json_member_text (reply, "filter"));
   json_array_foreach (json_object_get (reply, "requests"), i, request)
-      printf ("%s: %s\n", json_member_text (request, "provider"), json_member_text (request, "url"));
+      cli_print_line ("%s: %s", json_member_text (request, "provider"), json_member_text (request, "url"));
 }
 
 static int

@@ -5,7 +5,6 @@
 
 #include "adder.h"
 #include "common/json.h"
-#include "common/text.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/run_options.h"
 #include "interfaces/cli/view/session_view.h"
@@ -153,8 +152,7 @@ cli_session_say_warnings (const json_t *answer)
   json_t *warning;
   json_array_foreach (json_object_get (answer, "warnings"), index, warning)
   {
-    g_autofree char *shown = text_one_line (json_string_value (warning), -1);
-    fprintf (stderr, "adder: %s\n", shown);
+    cli_write_line (stderr, "adder: %s", json_string_value (warning));
   }
 }
 

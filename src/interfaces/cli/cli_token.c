@@ -417,18 +417,22 @@ print_token (const json_t *token)
   cli_print_line ("expires      %s", expires);
 }
 
-/* All must be there before any ends. */
+/* All must be there before any ends; one that is named twice ends once. */
 static gboolean
 revoke_all (char **names, GError **error)
 {
   static const char *const operations[] = {"token.show", "token.revoke"};
-  for (gsize i = 0; i < G_N_ELEMENTS (operations); i++)
+  for (gsize i = 0; i < G_N_ELEMENTS (operations); i++) {
+    g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
     for (char **name = names; *name; name++) {
+      if (!g_hash_table_add (seen, *name))
+        continue;
       g_autoptr (json_t) answer =
           client_call (NULL, operations[i], json_pack ("{s:s}", "token", *name), error);
       if (!answer)
         return FALSE;
     }
+  }
   return TRUE;
 }
 

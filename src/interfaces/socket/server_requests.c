@@ -16,6 +16,7 @@
 #include "interfaces/socket/server_session.h"
 #include "interfaces/socket/server_tools.h"
 #include "library/library.h"
+#include "library/runs.h"
 #include "operations/operation.h"
 
 #define OUTPUT_FRAME_BYTES (256 * 1024)
@@ -97,6 +98,14 @@ server_requests_owner_of (const struct connection *connection)
   return g_strdup_printf ("uid:%u", (unsigned)connection->uid);
 }
 
+/* Only where the configuration asks for it: code can hold secrets. */
+static void
+log_code (const struct connection *connection, const char *owner, const char *code, gsize length)
+{
+  if (connection->server->log_code)
+    log_info ("%s runs: %.*s", owner, (int)MIN (length, LOGGED_CODE_BYTES), code);
+}
+
 /* REFUSAL is set, and nothing was sent, when the request is bad or the daemon is ending. */
 static gboolean
 server_requests_carry_out (struct connection *connection, struct submission *request, GError **refusal,
@@ -106,12 +115,19 @@ server_requests_carry_out (struct connection *connection, struct submission *req
   g_autoptr (AdderRequest) asked = submission_build (request, owner, refusal);
   if (!asked || !service_begin (connection->server->service, refusal))
     return FALSE;
-  /* Only where the configuration asks for it: code can hold secrets. */
-  if (connection->server->log_code)
-    log_info ("%s runs: %.*s", owner, (int)MIN (request->code_length, LOGGED_CODE_BYTES), request->code);
+  log_code (connection, owner, request->code, request->code_length);
   adder_request_set_watch (asked, connection->fd);
-  g_autoptr (AdderRun) run = adder_run_start (connection->server->service->engine, asked);
+  AdderEngine *engine = connection->server->service->engine;
+  g_autoptr (AdderRun) run = adder_run_start (engine, asked);
+  const struct run_note note = {
+      .owner = owner,
+      .conversation = json_string_value (json_object_get (request->body, "conversation")),
+      .session = json_string_value (json_object_get (request->body, "session")),
+      .front_end = "cli",
+  };
+  runs_add (engine->runs, run, &note);
   gboolean ok = relay_run (connection->fd, run, request, error);
+  runs_remove (engine->runs, run, NULL);
   service_end (connection->server->service);
   return ok;
 }
@@ -246,6 +262,9 @@ server_requests_handle_operation (struct connection *connection, struct protocol
   json_t *params = json_object_get (asked, "params");
   const struct operation *operation =
       asked ? operation_find (json_member_text (asked, "operation"), &refusal) : NULL;
+  const char *code = json_string_value (json_object_get (params, "code"));
+  if (operation && (operation->flags & OPERATION_RUNS) && code)
+    log_code (connection, owner, code, strlen (code));
   if (operation && service_begin_operation (service, operation, &refusal)) {
     answer = operation_call (&caller, operation->name,
                              json_is_object (params) ? json_incref (params) : json_object (), &refusal);

@@ -32,13 +32,29 @@ cli_width (FILE *stream)
   return isatty (fileno (stream)) && ioctl (fileno (stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+G_GNUC_PRINTF (2, 0)
+static void
+write_line (FILE *stream, const char *format, va_list arguments)
+{
+  g_autofree char *line = g_strdup_vprintf (format, arguments);
+  g_autofree char *shown = text_one_line (line, -1);
+  fprintf (stream, "%s\n", shown);
+}
+
 void
 cli_print_line (const char *format, ...)
 {
   va_list arguments;
   va_start (arguments, format);
-  g_autofree char *line = g_strdup_vprintf (format, arguments);
+  write_line (stdout, format, arguments);
   va_end (arguments);
-  g_autofree char *shown = text_one_line (line, -1);
-  printf ("%s\n", shown);
+}
+
+void
+cli_write_line (FILE *stream, const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  write_line (stream, format, arguments);
+  va_end (arguments);
 }

@@ -18,3 +18,5 @@ guint cli_width (FILE *stream);
 
 /* A line on standard output, in which nothing that a daemon elsewhere wrote can drive the terminal. */
 void cli_print_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
+/* The same on STREAM. */
+void cli_write_line (FILE *stream, const char *format, ...) G_GNUC_PRINTF (2, 3);

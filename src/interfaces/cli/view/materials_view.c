@@ -151,7 +151,7 @@ counts_of (const json_t *provider)
 static void
 print_state (const json_t *provider)
 {
-  const char *state = json_member_text (provider, "state");
+  g_autofree char *state = text_one_line (json_member_text (provider, "state"), CELL_BYTES);
   g_autofree char *name = text_one_line (json_member_text (provider, "name"), CELL_BYTES);
   g_autofree char *counts = counts_of (provider);
   g_autofree char *failure = text_one_line (json_member_text (provider, "error"), LINE_BYTES);

@@ -156,7 +156,7 @@ session_view_print_member (const char *name, const json_t *value)
   if (!text)
     return;
   g_strdelimit (label, "_", ' ');
-  printf ("%-14s %s\n", label, text);
+  cli_print_line ("%-14s %s", label, text);
 }
 
 void
