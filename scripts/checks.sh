@@ -101,6 +101,10 @@ check_manual() {
   mandoc -T lint -W warning docs/adder.1 && /usr/bin/python3 -I scripts/testing/manual.py
 }
 
+check_http_routes() {
+  /usr/bin/python3 -I scripts/testing/http_routes.py
+}
+
 # Made from the rows of operations.
 check_python_client() {
   build/adder serve --openapi | /usr/bin/python3 -I clients/python/make_models.py --check

@@ -77,7 +77,7 @@ def sanitized(name, unit_options, sanitizer_options):
 
 SERVERS = ("seaweedfs", "authorization_server", "schemathesis", "optimade")  # for tests, in environments of their own
 LIGHT_CHECKS = (
-    "format banned layers licence shell python configuration_page toolsets_page python_client manual readmes links promises".split()
+    "format banned layers licence shell python configuration_page toolsets_page python_client http_routes manual readmes links promises".split()
 )
 
 

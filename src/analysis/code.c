@@ -30,30 +30,67 @@ code_indent_of (char *const *lines)
   return least == G_MAXSIZE ? 0 : least;
 }
 
-/* Whether LINE brings what is there: an import of pd, np or stats, also as it was misread, or, of a single
- * table, df from a file, whose name the model makes up, since it was told none. */
-static gboolean
-is_needless (const char *line, gboolean is_single)
+/* What is there, by the names under which it is imported. */
+static const struct {
+  const char *module, *name;
+} present[] = {{"pandas", "pd"}, {"numpy", "np"}, {"scipy.stats", "stats"}, {"stats", "stats"}};
+
+static const char *
+find_present (const char *module)
 {
-  static const char import[] = "^(import (pandas as pd|numpy as np|scipy\\.stats as stats|stats( as "
-                               "scipy\\.stats)?)|from scipy import "
-                               "stats)\\s*(#.*)?$";
-  static const char load[] = "^df = pd\\.read_(csv|parquet)\\((\"[^\"]*\"|'[^']*')\\)\\s*(#.*)?$";
-  return g_regex_match_simple (import, line, 0, 0) || (is_single && g_regex_match_simple (load, line, 0, 0));
+  for (gsize i = 0; i < G_N_ELEMENTS (present); i++)
+    if (strcmp (present[i].module, module) == 0)
+      return present[i].name;
+  return NULL;
 }
 
-/* CODE as it can run: indented less where all of it is indented, and without lines that are needless. The
- * caller's. */
+/* LINE, an import of what is there, as code that imports nothing: "", or another name for it. NULL: it is
+ * none of those. The caller's. */
 static char *
-tidied (const char *code, gboolean is_single)
+replace_import (const char *line)
+{
+  static const char form[] =
+      "^(?:import ([a-z.]+)(?: as ([A-Za-z_.]+))?|from scipy import stats)\\s*(?:#.*)?$";
+  g_autoptr (GRegex) regex = g_regex_new (form, 0, 0, NULL);
+  g_autoptr (GMatchInfo) match = NULL;
+  if (!g_regex_match (regex, line, 0, &match))
+    return NULL;
+  g_autofree char *module = g_match_info_fetch (match, 1), *alias = g_match_info_fetch (match, 2);
+  if (!module || !module[0])
+    return g_strdup ("");
+  const char *name = find_present (module), *called = alias && alias[0] ? alias : module;
+  if (!name)
+    return NULL;
+  return strcmp (called, name) == 0 || strchr (called, '.') ? g_strdup ("")
+                                                            : g_strdup_printf ("%s = %s", called, name);
+}
+
+/* LINE with the one table TABLE in the place of each file that it loads: no file can be read, and the model
+ * makes its name up, since it was told none. The caller's. */
+static char *
+replace_loads (const char *line, const char *table)
+{
+  static const char form[] = "\\bpd\\.read_(?:csv|parquet|excel|json)\\((?:\"[^\"]*\"|'[^']*')\\)";
+  g_autoptr (GRegex) regex = g_regex_new (form, 0, 0, NULL);
+  g_autofree char *loaded = g_strdup_printf ("dfs[\"%s\"]", table);
+  return g_regex_replace_literal (regex, line, -1, 0, loaded, 0, NULL);
+}
+
+/* CODE as it can run: indented less where all of it is indented, and without what brings what is there. TABLE
+ * NULL: there are several. The caller's. */
+static char *
+tidied (const char *code, const char *table)
 {
   g_auto (GStrv) lines = g_strsplit (code, "\n", -1);
   GString *text = g_string_new (NULL);
   gsize indent = code_indent_of (lines);
   for (gsize i = 0; lines[i]; i++) {
     const char *line = lines[i] + MIN (indent, strlen (lines[i]));
-    if (!is_needless (line, is_single))
-      g_string_append_printf (text, "%s%s", line, lines[i + 1] ? "\n" : "");
+    g_autofree char *replaced = replace_import (line);
+    if (!replaced)
+      replaced = table ? replace_loads (line, table) : g_strdup (line);
+    if (replaced[0] || !line[0])
+      g_string_append_printf (text, "%s%s", replaced, lines[i + 1] ? "\n" : "");
   }
   return g_string_free (text, FALSE);
 }
@@ -79,7 +116,8 @@ static void
 ask_again (const struct analysis *analysis, struct dialogue *dialogue)
 {
   g_autofree char *errors = json_join (analysis->errors, "\n");
-  g_autofree char *text = prompt_with (prompt_code_failed, errors);
+  g_autofree char *text =
+      prompt_with (dialogue_is_short (dialogue) ? prompt_code_failed_short : prompt_code_failed, errors);
   g_autofree char *whole =
       g_strconcat (text, code_is_repeated (analysis->attempts) ? prompt_code_repeated : "", NULL);
   dialogue_tell (dialogue, whole, TRUE);
@@ -88,10 +126,11 @@ ask_again (const struct analysis *analysis, struct dialogue *dialogue)
 static void
 code_ask (const struct analysis *analysis, struct dialogue *dialogue)
 {
+  const char *text = dialogue_is_short (dialogue) ? prompt_ask_code_short : prompt_ask_code;
   if (dialogue_is_new (dialogue))
-    analysis_open_dialogue (analysis, dialogue, prompt_ask_code);
+    analysis_open_dialogue (analysis, dialogue, text);
   else
-    dialogue_tell (dialogue, prompt_ask_code, FALSE);
+    dialogue_tell (dialogue, text, FALSE);
 }
 
 gboolean
@@ -105,7 +144,9 @@ analysis_code (struct analysis *analysis, const struct analysis_means *means, GE
   if (!arguments)
     return FALSE;
   analysis_forget_code (analysis);
-  gboolean is_single = json_array_size (analysis->csv) == 1;
-  analysis->code = tidied (json_member_text (arguments, "code"), is_single);
+  const char *table = json_array_size (analysis->csv) == 1
+                          ? json_member_text (json_array_get (analysis->csv, 0), "name")
+                          : NULL;
+  analysis->code = tidied (json_member_text (arguments, "code"), table);
   return TRUE;
 }

@@ -18,7 +18,8 @@ struct dialogue {
   json_t *tools;
   int cancel_fd;
   json_t *messages;
-  json_t *pending; /* calls that wait for their results */
+  json_t *pending;     /* calls that wait for their results */
+  gboolean has_called; /* APIs want the tools of calls that were made */
   gint64 input_tokens, output_tokens;
   guint64 spent_tokens, most_tokens; /* the second 0: any */
   const char *setting;
@@ -27,12 +28,12 @@ struct dialogue {
 };
 
 struct dialogue *
-dialogue_new (struct model *model, const char *instructions, const json_t *tools, int cancel_fd)
+dialogue_new (struct model *model, int cancel_fd)
 {
   struct dialogue *dialogue = g_new0 (struct dialogue, 1);
   dialogue->model = model;
-  dialogue->instructions = instructions;
-  dialogue->tools = json_deep_copy (tools);
+  dialogue->instructions = dialogue_is_short (dialogue) ? prompt_instructions_short : prompt_instructions;
+  dialogue->tools = prompt_tools ();
   dialogue->cancel_fd = cancel_fd;
   dialogue->messages = json_array ();
   dialogue->is_priced = TRUE;
@@ -129,15 +130,33 @@ dialogue_may_ask (const struct dialogue *dialogue, GError **error)
   return FALSE;
 }
 
-/* TOOL "none": it says something. The answer's message, borrowed, is the last of the conversation. */
+/* The tools of the next answer, for which TOOL must be called or, NULL, none. The caller's. */
+static json_t *
+dialogue_offer (const struct dialogue *dialogue, const char *tool)
+{
+  if (!dialogue_is_short (dialogue) || dialogue->has_called)
+    return json_incref (dialogue->tools);
+  json_t *offered = json_array ();
+  gsize index;
+  json_t *known;
+  json_array_foreach (dialogue->tools, index, known)
+  {
+    if (g_strcmp0 (json_member_text (known, "name"), tool) == 0)
+      json_array_append (offered, known);
+  }
+  return offered;
+}
+
+/* TOOL NULL: it says something. The answer's message, borrowed, is the last of the conversation. */
 static const json_t *
 dialogue_ask (struct dialogue *dialogue, const char *tool, GError **error)
 {
   struct model_answer answer = {0};
+  g_autoptr (json_t) tools = dialogue_offer (dialogue, tool);
   const struct model_question question = {
       .instructions = dialogue->instructions,
       .messages = dialogue->messages,
-      .tools = dialogue->tools,
+      .tools = tools,
       .tool = tool,
       .cancel_fd = dialogue->cancel_fd,
   };
@@ -153,6 +172,14 @@ dialogue_ask (struct dialogue *dialogue, const char *tool, GError **error)
 
 /* ---- a forced call ---- */
 
+/* Whether the argument TEXT_MEMBER is asked for as a block of code, without any call: small models write code
+ * well, and JSON around it badly. */
+static gboolean
+dialogue_writes (const struct dialogue *dialogue, const char *text_member)
+{
+  return text_member && dialogue_is_short (dialogue);
+}
+
 /* The arguments of the call of TOOL in MESSAGE, or NULL with what is wrong in *RET_WHY. */
 static json_t *
 dialogue_take_call (struct dialogue *dialogue, const json_t *message, const char *tool,
@@ -164,10 +191,12 @@ dialogue_take_call (struct dialogue *dialogue, const json_t *message, const char
     g_autofree char *text = message_all_text (message), *block = text_member ? written_block (text) : NULL;
     if (block)
       return json_pack ("{s:s}", text_member, block);
-    *ret_why = prompt_with (prompt_no_call, tool);
+    *ret_why = dialogue_writes (dialogue, text_member) ? g_strdup (prompt_no_block)
+                                                       : prompt_with (prompt_no_call, tool);
     return NULL;
   }
   dialogue->pending = json_incref (calls);
+  dialogue->has_called = TRUE;
   json_t *arguments = json_object_get (first, "arguments");
   if (strcmp (json_member_text (first, "name"), tool) != 0)
     *ret_why = prompt_with (prompt_other_call, tool);
@@ -181,7 +210,8 @@ dialogue_call (struct dialogue *dialogue, const char *tool, dialogue_check check
                GError **error)
 {
   for (guint i = 0; i < TRIES; i++) {
-    const json_t *message = dialogue_ask (dialogue, tool, error);
+    const json_t *message =
+        dialogue_ask (dialogue, dialogue_writes (dialogue, text_member) ? NULL : tool, error);
     g_autofree char *why = NULL;
     if (!message)
       return NULL;
@@ -192,10 +222,11 @@ dialogue_call (struct dialogue *dialogue, const char *tool, dialogue_check check
     if (i + 1 < TRIES)
       dialogue_tell (dialogue, why, TRUE);
   }
-  g_set_error (
-      error, MODEL_ERROR, MODEL_ERROR_MALFORMED,
-      "%s did not call the tool %s as it was asked to, %d times: try another model (adder model list)",
-      model_facts (dialogue->model)->name, tool, TRIES);
+  g_set_error (error, MODEL_ERROR, MODEL_ERROR_MALFORMED,
+               "%s did not %s %s as it was asked to, %d times: try another model (adder model list)",
+               model_facts (dialogue->model)->name,
+               dialogue_writes (dialogue, text_member) ? "write the block of" : "call the tool",
+               dialogue_writes (dialogue, text_member) ? text_member : tool, TRIES);
   return NULL;
 }
 

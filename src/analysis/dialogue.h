@@ -13,10 +13,8 @@
 
 struct dialogue;
 
-/* INSTRUCTIONS and TOOLS ([{"name", "description", "parameters"}]) hold for all of it; TOOLS is copied.
- * CANCEL_FD as struct model_question has it. */
-struct dialogue *dialogue_new (struct model *model, const char *instructions, const json_t *tools,
-                               int cancel_fd);
+/* MODEL must outlive it. CANCEL_FD as struct model_question has it. */
+struct dialogue *dialogue_new (struct model *model, int cancel_fd);
 /* No more than so many TOKENS for all of it, read and written, by what the model's server says or else by a
  * guess: whoever wants to ask beyond that gets ADDER_ERROR_REFUSED, which names SETTING as what bounds it. */
 void dialogue_limit (struct dialogue *dialogue, guint64 tokens, const char *setting);
@@ -26,9 +24,10 @@ void dialogue_free (struct dialogue *dialogue);
 /* Whether nothing was said yet. */
 gboolean dialogue_is_new (const struct dialogue *dialogue);
 
-/* Whether the model is known to read little (DIALOGUE_SHORT_CONTEXT): it is told only what it needs, since a
- * small model loses the question in a long prompt, and reads each of them for long on a small machine. FALSE
- * for no dialogue. */
+/* Whether the model is known to read little (DIALOGUE_SHORT_CONTEXT): it is told only what it needs, asked
+ * for code as a block and not in a call, since a small model loses the question in a long prompt, copies
+ * what stands there into its code, and reads each of them for long on a small machine. FALSE for no dialogue.
+ */
 gboolean dialogue_is_short (const struct dialogue *dialogue);
 
 /* What the model hears next: the result of its last call, IS_ERROR where it has to be made again, or, where

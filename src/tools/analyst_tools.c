@@ -222,10 +222,8 @@ analyst_tools_ask (struct call *call, struct asked *asked, GError **error)
   struct model *model = has_code ? NULL : analyst_model_open (call, error);
   if (!model && !has_code)
     return FALSE;
-  g_autoptr (json_t) tools = prompt_tools ();
   struct analyst_watch *watch = analyst_watch_new (call->caller->watch_fd);
-  struct dialogue *dialogue =
-      model ? dialogue_new (model, prompt_instructions, tools, analyst_watch_fd (watch)) : NULL;
+  struct dialogue *dialogue = model ? dialogue_new (model, analyst_watch_fd (watch)) : NULL;
   if (dialogue)
     dialogue_limit (dialogue, call->tools->config->models_tokens, "[models] tokens of adder.conf");
   const struct analysis_means means = {

@@ -635,7 +635,7 @@ def test_code_as_small_models_write_it(asker):
     unread = says('```json\n{"name": "submit_code", "arguments": {"code": ' + SUM + "}}\n```", ["Now the code"])
     plan = call("submit_plan", **PLAN)
     answer = asker.ask("Sum?", "--tests", "none", "--model", asker.replay(plan, written, says("910.")))
-    assert answer["code"].strip() == SUM and answer["table"]["value"] == 910
+    assert answer["code"].strip() == f'df = dfs["sales"]\n{SUM}' and answer["table"]["value"] == 910
     again = call("submit_code", ["Call the tool submit_code"], code=SUM)
     answer = asker.ask("Sum?", "--tests", "none", "--model", asker.replay(plan, unread, again, says("910.")))
     assert answer["table"]["value"] == 910 and len(answer["attempts"]) == 1
@@ -646,12 +646,24 @@ def test_a_model_that_reads_little_is_told_little(asker, context, rows):
     many = asker.adder.file("many.csv", "a\n" + "".join(f"{row}\n" for row in range(1000, 1030)))
     head = {"replay": {"version": 1, "context_tokens": context}}
     first = [] if rows == 5 else [call("submit_plan", **PLAN), call("submit_checks", checks=[])]
-    code = call("submit_code", ["Now the code"], code="result = len(df)")
+    code = says("```python\nresult = len(df)\n```", ["Write the code, in one block."])
+    if rows > 5:
+        code = call("submit_code", ["Now the code"], code="result = len(df)")
     record = asker.adder.scratch / "said.jsonl"
     answer = asker.ask("How many?", "--model", asker.replay(head, *first, code, says("30.")), "--record", record, file=many)
     assert answer["table"]["value"] == 30 and answer["plan"] == (None if rows == 5 else PLAN)
     said = record.read_text()
     assert [str(row) in said for row in range(1000, 1021)] == [row < rows for row in range(21)]
+
+
+def test_a_model_that_reads_little_writes_a_block(asker):
+    head = {"replay": {"version": 1, "context_tokens": 8192}}
+    wrong = says("```python\nresult = 1 / 0\n```", ["Write the code in one block"])
+    model = asker.replay(head, says("Let me think."), wrong, says(f"```python\n{SUM}\n```", ["ZeroDivisionError"]), says("910."))
+    answer = asker.ask("Sum?", "--model", model)
+    assert answer["table"]["value"] == 910 and len(answer["attempts"]) == 2
+    ended = asker.refused(asker.sales, "?", "--model", asker.replay(head, *[says("no")] * 9))
+    assert "did not write the block of code as it was asked to, 3 times" in ended
 
 
 def test_checks_are_proposed_by_a_model_that_reads_little_where_they_are_asked_for(asker):

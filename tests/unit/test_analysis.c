@@ -359,9 +359,8 @@ solve_with (const char *lines, struct analysis *analysis, struct bench *bench, g
 {
   g_autoptr (GError) problem = NULL;
   g_autofree char *file = NULL;
-  g_autoptr (json_t) tools = prompt_tools ();
   struct model *model = replay (lines, &file);
-  struct dialogue *dialogue = dialogue_new (model, prompt_instructions, tools, -1);
+  struct dialogue *dialogue = dialogue_new (model, -1);
   const struct analysis_means means = {
       .host = {bench_run, bench}, .dialogue = dialogue, .saw = saw, .saw_data = bench};
   g_assert_true (analysis_add_table (analysis, "t", "csv", "x.csv", NULL, 1, NULL, NULL));
@@ -414,10 +413,13 @@ test_code_is_tidied (void)
       {"if a:\\n    import pandas as pd\\nright", "if a:\n    import pandas as pd\nright"},
       {"from scipy import stats\\nimport stats as scipy.stats\\nimport scipy.stats as stats\\nright",
        "right"},
-      {"import pandas as pd # it\\ndf = pd.read_csv('a.csv')  # all\\nright", "right"},
+      {"import pandas as pd # it\\ndf = pd.read_csv('a.csv')  # all\\nright",
+       "df = dfs[\"t\"]  # all\nright"},
       {"df = pd.read_csv('a.csv', sep=';')\\nx = pd.read_csv('a.csv')\\nright",
-       "df = pd.read_csv('a.csv', sep=';')\nx = pd.read_csv('a.csv')\nright"},
-      {"import pandas as pd, os\\nimport pandas\\nright", "import pandas as pd, os\nimport pandas\nright"},
+       "df = pd.read_csv('a.csv', sep=';')\nx = dfs[\"t\"]\nright"},
+      {"import pandas as pd, os\\nimport pandas\\nright", "import pandas as pd, os\npandas = pd\nright"},
+      {"import stats as st\\nimport numpy\\nimport stats as stats # it\\nimport pandas.io\\nright",
+       "st = stats\nnumpy = np\nimport pandas.io\nright"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (analysis_auto) analysis = analysis_new ("?");

@@ -441,8 +441,7 @@ open_dialogue (const struct asking *asking, struct model **ret_model, struct dia
     model_free (model);
     return FALSE;
   }
-  g_autoptr (json_t) tools = prompt_tools ();
-  *ret_dialogue = dialogue_new (model, prompt_instructions, tools, signal_handler_fd (asking->signals));
+  *ret_dialogue = dialogue_new (model, signal_handler_fd (asking->signals));
   *ret_model = model;
   return TRUE;
 }
