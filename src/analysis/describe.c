@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/steps.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
@@ -122,18 +123,26 @@ append_sample (GString *text, const json_t *table, guint rows)
 }
 
 static void
-append_table (GString *text, const json_t *table, gsize index, guint rows)
+append_table (GString *text, const json_t *table, const char *called, guint rows)
 {
   g_autofree char *size = size_format ((guint64)json_integer_value (json_object_get (table, "bytes")));
-  const char *name = json_member_text (table, "name");
-  g_string_append_printf (text, "Table dfs[\"%s\"]%s, %s", name, index == 0 ? ", which is df as well" : "",
-                          size);
+  g_string_append_printf (text, "Table %s, %s", called, size);
   if (json_is_integer (json_object_get (table, "rows")))
     g_string_append_printf (text, ", %" JSON_INTEGER_FORMAT " rows",
                             json_integer_value (json_object_get (table, "rows")));
   g_string_append (text, ". Columns:\n");
   append_columns (text, json_object_get (table, "columns"));
   append_sample (text, table, rows);
+}
+
+/* What code calls TABLE, the one of number INDEX. A small model that is told two names of one table takes the
+ * second for another. The caller's. */
+static char *
+name_for_code (const json_t *table, gsize index, gboolean only)
+{
+  return only ? g_strdup ("df")
+              : g_strdup_printf ("dfs[\"%s\"]%s", json_member_text (table, "name"),
+                                 index == 0 ? ", which is df as well" : "");
 }
 
 /* Whether TABLE is better asked by SQL: a small model that is told of it without need takes to it. */
@@ -155,7 +164,9 @@ describe_tables (const struct analysis *analysis, guint rows)
   {
     if (index > 0)
       g_string_append_c (text, '\n');
-    append_table (text, table, index, rows);
+    gboolean only = rows <= ANALYSIS_SHORT_ROWS && json_array_size (analysis->schema) == 1;
+    g_autofree char *called = name_for_code (table, index, only);
+    append_table (text, table, called, rows);
     for_sql |= is_for_sql (table);
   }
   if (for_sql)

@@ -180,6 +180,14 @@ dialogue_writes (const struct dialogue *dialogue, const char *text_member)
   return text_member && dialogue_is_short (dialogue);
 }
 
+/* The code that TEXT is, without a block around it: it sets the result. NULL: it is none. The caller's. */
+static char *
+dialogue_bare_code (const char *text)
+{
+  gboolean is_code = !strstr (text, "```") && g_regex_match_simple ("^result = ", text, G_REGEX_MULTILINE, 0);
+  return is_code ? g_strdup (text) : NULL;
+}
+
 /* The arguments of the call of TOOL in MESSAGE, or NULL with what is wrong in *RET_WHY. */
 static json_t *
 dialogue_take_call (struct dialogue *dialogue, const json_t *message, const char *tool,
@@ -189,6 +197,8 @@ dialogue_take_call (struct dialogue *dialogue, const json_t *message, const char
   const json_t *first = json_array_get (calls, 0);
   if (!first) {
     g_autofree char *text = message_all_text (message), *block = text_member ? written_block (text) : NULL;
+    if (!block && dialogue_writes (dialogue, text_member))
+      block = dialogue_bare_code (text);
     if (block)
       return json_pack ("{s:s}", text_member, block);
     *ret_why = dialogue_writes (dialogue, text_member) ? g_strdup (prompt_no_block)

@@ -36,7 +36,7 @@ const char prompt_instructions[] =
 
 const char prompt_instructions_short[] =
     "You answer a question about a table by writing pandas code, which runs on all of its rows; you see only "
-    "the first. The table is df, loaded already; a further one is dfs[\"name\"]. pd, np and stats are there. "
+    "the first. The table is df, loaded already. pd, np and stats are there. "
     "Write no import, no function and no print, and read no file. The last line begins with result = and "
     "gives "
     "the answer: a number, a text, a list, a Series or a DataFrame, in the order that the question asks for.";

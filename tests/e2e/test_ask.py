@@ -662,6 +662,8 @@ def test_a_model_that_reads_little_writes_a_block(asker):
     model = asker.replay(head, says("Let me think."), wrong, says(f"```python\n{SUM}\n```", ["ZeroDivisionError"]), says("910."))
     answer = asker.ask("Sum?", "--model", model)
     assert answer["table"]["value"] == 910 and len(answer["attempts"]) == 2
+    answer = asker.ask("Sum?", "--model", asker.replay(head, says(SUM, ["Table df, "]), says("910.")))
+    assert answer["table"]["value"] == 910 and len(answer["attempts"]) == 1
     ended = asker.refused(asker.sales, "?", "--model", asker.replay(head, *[says("no")] * 9))
     assert "did not write the block of code as it was asked to, 3 times" in ended
 
