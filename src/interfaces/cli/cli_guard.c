@@ -127,13 +127,13 @@ cli_guard (int argc, char **argv)
   else if (!(result = cli_guard_check (&options, &problem)))
     code = cli_fail (problem);
   else {
-    const char *outcome = cli_guard_member (result, "outcome");
+    const char *outcome = json_member_text (result, "outcome");
     code = (int)json_integer_value (json_object_get (result, "exit_code"));
     if (options.json)
       cli_guard_print_json (&options, result);
     else if (json_array_size (json_object_get (result, "violations")) > 0)
       print_violations (&options, result);
-    else if (g_strcmp0 (outcome, adder_outcome_name (ADDER_OUTCOME_OK)) != 0)
+    else if (strcmp (outcome, adder_outcome_name (ADDER_OUTCOME_OK)) != 0)
       print_error (result);
   }
   run_options_clear (&options);

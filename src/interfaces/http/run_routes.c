@@ -112,7 +112,9 @@ void
 run_route_fill (const struct run_route *own, struct http_route *route)
 {
   route->text = g_strconcat (route->text, own->text, NULL);
-  route->body = join_fields (route->body, own->fields);
+  const struct field *body = route->body;
+  route->body = join_fields (body, own->fields);
+  g_free ((gpointer)(guintptr)body); /* http_operations.c made it for this route */
   route->replies = own->replies;
   route->flags |= HTTP_STREAMS;
   route->handle = own->handle;
