@@ -83,6 +83,7 @@ TYPES = {
     ("SessionInfo", "checkpoints"): "List[Checkpoint]",
     ("ReplayedCell", "result"): "Optional[Result]",  # not in events, which had it already
 }
+DEFAULTS = {("ToolReply", "exit_code"): "0", ("Result", "limits"): "dataclasses.field(default_factory=dict)"}
 MAY_LACK = {  # what an event has of it, or another form of the answer
     "Approval": lambda name: name not in ("approval_id", "state"),
     "Review": lambda name: name not in ("review_id", "state"),
@@ -217,7 +218,7 @@ def default_of(schema, kind, always):
     if kind.startswith("List["):
         return "dataclasses.field(default_factory=list)"
     if kind == "Json" or kind.startswith("Dict["):
-        return "dataclasses.field(default_factory=dict)"
+        return None if always else "dataclasses.field(default_factory=dict)"
     if kind.startswith("Optional["):
         return "None"
     return None if always else "False" if kind == "bool" else "None"
@@ -233,7 +234,7 @@ def model(description, name):
         empty = kind == "bool" or kind.startswith(("List[", "Json"))  # what stands for one that is left out
         if (may_be_null(schema) or not (always or empty)) and not kind.startswith("Optional["):
             kind = f"Optional[{kind}]"
-        default = default_of(schema, kind, always)
+        default = DEFAULTS.get((name, member)) or default_of(schema, kind, always)
         rows.append((default is not None, f"    {member}: {kind}{' = ' + default if default else ''}\n"))
     for _, row in sorted(rows, key=lambda row: row[0]):
         yield row

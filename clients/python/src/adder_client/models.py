@@ -343,18 +343,18 @@ class Tool:
     name: str
     title: str
     description: str
-    inputSchema: Dict[str, Any] = dataclasses.field(default_factory=dict)
-    outputSchema: Dict[str, Any] = dataclasses.field(default_factory=dict)
-    annotations: Dict[str, Any] = dataclasses.field(default_factory=dict)
+    inputSchema: Dict[str, Any]
+    outputSchema: Dict[str, Any]
+    annotations: Dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
 class ToolReply(ToolReplyMethods):
     """What a tool replied, in the form of its output schema."""
 
+    reply: Dict[str, Any]
     is_error: bool
-    exit_code: int
-    reply: Dict[str, Any] = dataclasses.field(default_factory=dict)
+    exit_code: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
