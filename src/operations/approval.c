@@ -120,7 +120,6 @@ static const struct field approval_list_fields[] = {
 
 #define APPROVAL FIELD_ID ("approval", "Its id.")
 
-static const struct field no_params[] = {{0}};
 static const struct field show_params[] = {APPROVAL, ASK_WAIT, {0}};
 static const struct field approve_params[] = {
     APPROVAL,

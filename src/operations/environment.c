@@ -4,6 +4,7 @@
 
 #include "common/field_rows.h"
 #include "common/json.h"
+#include "operations/fields.h"
 #include "operations/operation.h"
 
 /* Where it is on this machine is an admin's business. */
@@ -43,7 +44,6 @@ static const struct field list_fields[] = {
     {0},
 };
 
-static const struct field no_params[] = {{0}};
 static const struct field *const list_replies[] = {list_fields, NULL};
 
 const struct operation environment_operations[] = {

@@ -7,6 +7,9 @@
 
 #define WAIT_MAX_MS 600000
 
+/* Of operations that take none. */
+extern const struct field no_params[];
+
 /* Of "record.export", which HTTP has as a stream. */
 extern const struct field record_export_params[];
 

@@ -5,6 +5,7 @@
 #include "common/json.h"
 #include "models/keys.h"
 #include "models/models_file.h"
+#include "operations/fields.h"
 #include "operations/operation.h"
 
 #define FIELDS_MAX 40
@@ -92,7 +93,6 @@ static const struct field list_fields[] = {
     {0},
 };
 
-static const struct field list_params[] = {{0}};
 static const struct field show_params[] = {
     {.name = "model", .types = FIELD_TEXT, .minimum = 1, .maximum = MODEL_NAME_MAX, .text = "Its name."},
     {0},
@@ -112,7 +112,7 @@ const struct operation model_operations[] = {
                 "each.",
         .role = ROLE_ADMIN,
         .flags = OPERATION_OWN_FILES,
-        .params = list_params,
+        .params = no_params,
         .replies = list_replies,
         .run = models_list,
         .http = {"GET", MODELS, "listModels", 200},

@@ -6,8 +6,11 @@
 
 #include "common/json.h"
 #include "common/text.h"
+#include "operations/fields.h"
 
 #define SHOWN_BYTES 60
+
+const struct field no_params[] = {{0}};
 
 const struct operation *const operations[] = {
     approval_operations, environment_operations,

@@ -105,7 +105,6 @@ static const struct field profile_fields[] = {
     {0},
 };
 
-static const struct field no_params[] = {{0}};
 static const struct field show_params[] = {
     {.name = "profile",
      .types = FIELD_TEXT,

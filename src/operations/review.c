@@ -100,7 +100,6 @@ static const struct field place_fields[] = {
    .text = "The directory, by a root of the configuration (HTTP only): needed if the daemon was restarted after the run."}
 /* clang-format on */
 
-static const struct field no_params[] = {{0}};
 static const struct field review_params[] = {REVIEW, {0}};
 static const struct field commit_params[] = {
     REVIEW,

@@ -125,7 +125,9 @@ run_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
   return runs_list (call->caller->engine->runs, call->owner);
 }
 
-json_t *
+/* The run RUN_ID of OWNER (NULL: anybody's) with its result, where that is held, and its record, where there
+ * is one. The caller's, or NULL with ADDER_ERROR_NOT_FOUND. */
+static json_t *
 run_describe (AdderEngine *engine, const char *owner, const char *run_id, GError **error)
 {
   g_autoptr (GError) missing = NULL;

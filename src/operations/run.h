@@ -23,6 +23,3 @@ json_t *session_replay (const struct operation_call *call, GError **error);
 
 /* A run that is under way, or has ended, as it is shown; what became of a replay. */
 extern const struct field run_show_fields[], replay_fields[];
-/* The run RUN_ID of OWNER (NULL: anybody's) with its result, where that is held, and its record, where there
- * is one. The caller's, or NULL with ADDER_ERROR_NOT_FOUND. */
-json_t *run_describe (AdderEngine *engine, const char *owner, const char *run_id, GError **error);

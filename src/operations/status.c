@@ -2,6 +2,7 @@
 /* What the program holds and does. */
 #include "common/field_rows.h"
 #include "library/library.h"
+#include "operations/fields.h"
 #include "operations/operation.h"
 
 static json_t *
@@ -14,7 +15,6 @@ status_show (const struct operation_call *call, G_GNUC_UNUSED GError **error)
   return status;
 }
 
-static const struct field no_params[] = {{0}};
 static const struct field status_fields[] = {
     FLAG ("daemon", "Whether it is a daemon, and no program that has an engine of its own."),
     TEXT ("version", "Of Adder."),

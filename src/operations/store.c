@@ -74,7 +74,6 @@ static const struct field check_fields[] = {
 static const struct field *const show_replies[] = {show_fields, NULL};
 static const struct field *const check_replies[] = {check_fields, NULL};
 
-static const struct field show_params[] = {{0}};
 static const struct field check_params[] = {
     ASK_FLAG ("deep", "Also reads all files and compares their digests."),
     ASK_FLAG ("force", "Also removes what may only look lost, such as rows of files in a directory that is "
@@ -89,7 +88,7 @@ const struct operation store_operations[] = {
         .text = "And how full they are, and what cannot be reached.",
         .role = ROLE_ADMIN,
         .flags = OPERATION_KEPT,
-        .params = show_params,
+        .params = no_params,
         .replies = show_replies,
         .run = store_show,
         .http = {"GET", "/v1/store", "showStore", 200},

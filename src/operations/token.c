@@ -4,6 +4,7 @@
 #include "common/field_rows.h"
 #include "common/json.h"
 #include "library/library.h"
+#include "operations/fields.h"
 #include "operations/operation.h"
 #include "policy/tokens_file.h"
 
@@ -107,7 +108,6 @@ static const struct field list_fields[] = {
     {0},
 };
 
-static const struct field list_params[] = {{0}};
 static const struct field token_params[] = {
     {.name = "token",
      .types = FIELD_TEXT,
@@ -130,7 +130,7 @@ const struct operation token_operations[] = {
         .text = "Those by which callers come over HTTP, and what each may. No secret is kept.",
         .role = ROLE_ADMIN,
         .flags = OPERATION_OWN_FILES,
-        .params = list_params,
+        .params = no_params,
         .replies = list_replies,
         .run = token_list,
         .http = {"GET", TOKENS, "listTokens", 200},

@@ -63,20 +63,19 @@ static const struct field run_fields[] = {ASK_STREAM, ASK_BACKGROUND, {0}};
 static const struct field replay_stream_fields[] = {ASK_STREAM, {0}};
 
 static const struct field *const run_replies[] = {result_fields, run_show_fields, NULL};
-static const struct field *const replay_replies[] = {replay_fields, NULL};
 
 struct run_route {
   const char *operation;
   const char *text;                   /* after the operation's */
   const struct field *fields;         /* beside the operation's */
-  const struct field *const *replies; /* in their place */
+  const struct field *const *replies; /* in place of the operation's; NULL: those */
   void (*handle) (struct http_request *request);
 };
 
 static const struct run_route table[] = {
     {"run.new", RUN_TEXT, run_fields, run_replies, run_routes_handle_run},
     {"session.cell", RUN_TEXT, run_fields, run_replies, run_routes_handle_run},
-    {"session.replay", REPLAY_TEXT, replay_stream_fields, replay_replies, run_routes_handle_replay},
+    {"session.replay", REPLAY_TEXT, replay_stream_fields, NULL, run_routes_handle_replay},
 };
 
 const struct run_route *
@@ -97,25 +96,23 @@ count_fields (const struct field *fields)
   return count;
 }
 
-/* Both tables as one, which lives as long as the process. */
+/* MADE, which http_operations.c made for one route and which is taken, with ADDED after it. */
 static const struct field *
-join_fields (const struct field *first, const struct field *second)
+append_fields (const struct field *made, const struct field *added)
 {
-  gsize count = count_fields (first), added = count_fields (second);
-  struct field *joined = g_new0 (struct field, count + added + 1);
-  memcpy (joined, first, count * sizeof *joined);
-  memcpy (joined + count, second, added * sizeof *joined);
-  return joined;
+  gsize count = count_fields (made), more = count_fields (added) + 1;
+  struct field *all = g_renew (struct field, (gpointer)(guintptr)made, count + more);
+  memcpy (all + count, added, more * sizeof *all);
+  return all;
 }
 
 void
 run_route_fill (const struct run_route *own, struct http_route *route)
 {
   route->text = g_strconcat (route->text, own->text, NULL);
-  const struct field *body = route->body;
-  route->body = join_fields (body, own->fields);
-  g_free ((gpointer)(guintptr)body); /* http_operations.c made it for this route */
-  route->replies = own->replies;
+  route->body = append_fields (route->body, own->fields);
+  if (own->replies)
+    route->replies = own->replies;
   route->flags |= HTTP_STREAMS;
   route->handle = own->handle;
 }
