@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `adder profile`: the named sets of limits and rules. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "adder.h"
@@ -227,17 +226,14 @@ cli_profile_print_whole (const json_t *profiles, GError **error)
 }
 
 static void
-cli_profile_print_list (const json_t *profiles, gboolean names_only)
+cli_profile_print_list (const json_t *profiles)
 {
   gsize i;
   json_t *profile;
   json_array_foreach (profiles, i, profile)
   {
-    if (names_only)
-      cli_print_line ("%s", json_member_text (profile, "name"));
-    else
-      cli_print_line ("%-16s %-6s %s", json_member_text (profile, "name"), json_member_text (profile, "role"),
-                      json_member_text (profile, "title"));
+    cli_print_line ("%-16s %-6s %s", json_member_text (profile, "name"), json_member_text (profile, "role"),
+                    json_member_text (profile, "title"));
   }
 }
 
@@ -272,8 +268,10 @@ cli_profile_list (int argc, char **argv)
   const json_t *profiles = json_object_get (answer, "profiles");
   if (!answer || (json && !cli_profile_print_whole (profiles, &problem)))
     return cli_fail (problem);
-  if (!json)
-    cli_profile_print_list (profiles, names_only);
+  if (!json && names_only)
+    operation_command_print_names (profiles);
+  else if (!json)
+    cli_profile_print_list (profiles);
   return !names_only && say_broken (json_object_get (answer, "broken")) ? CLI_FAILED : 0;
 }
 

@@ -25,7 +25,7 @@ operation_command_print (const json_t *answer, const GError *problem, gboolean j
   return 0;
 }
 
-static void
+void
 operation_command_print_names (const json_t *list)
 {
   gsize i;

@@ -20,6 +20,9 @@ struct operation_command {
  * own. */
 int operation_command (const struct operation_command *command, int argc, char **argv);
 
+/* The names of LIST, one on a line. */
+void operation_command_print_names (const json_t *list);
+
 /* The same for a command with options of its own: prints ANSWER, as JSON or with VIEW (may be NULL), or
  * PROBLEM where there is none. */
 int operation_command_print (const json_t *answer, const GError *problem, gboolean json,

@@ -34,19 +34,19 @@ cli_width (FILE *stream)
 
 G_GNUC_PRINTF (2, 0)
 static void
-write_line (FILE *stream, const char *format, va_list arguments)
+write_part (FILE *stream, const char *format, va_list arguments)
 {
-  g_autofree char *line = g_strdup_vprintf (format, arguments);
-  g_autofree char *shown = text_one_line (line, -1);
-  fprintf (stream, "%s\n", shown);
+  g_autofree char *part = g_strdup_vprintf (format, arguments);
+  g_autofree char *shown = text_one_line (part, -1);
+  fputs (shown, stream);
 }
 
 void
-cli_print_line (const char *format, ...)
+cli_write_part (FILE *stream, const char *format, ...)
 {
   va_list arguments;
   va_start (arguments, format);
-  write_line (stdout, format, arguments);
+  write_part (stream, format, arguments);
   va_end (arguments);
 }
 
@@ -55,6 +55,24 @@ cli_write_line (FILE *stream, const char *format, ...)
 {
   va_list arguments;
   va_start (arguments, format);
-  write_line (stream, format, arguments);
+  write_part (stream, format, arguments);
   va_end (arguments);
+  fputc ('\n', stream);
+}
+
+void
+cli_print_line (const char *format, ...)
+{
+  va_list arguments;
+  va_start (arguments, format);
+  write_part (stdout, format, arguments);
+  va_end (arguments);
+  putchar ('\n');
+}
+
+void
+cli_print_labelled (int width, const char *label, const char *text)
+{
+  printf ("%s%-*s%s ", cli_colour (stdout, CLI_DIM), width, label, cli_colour (stdout, CLI_PLAIN));
+  cli_print_line ("%s", text);
 }

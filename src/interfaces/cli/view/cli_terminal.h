@@ -18,5 +18,8 @@ guint cli_width (FILE *stream);
 
 /* A line on standard output, in which nothing that a daemon elsewhere wrote can drive the terminal. */
 void cli_print_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
-/* The same on STREAM. */
+/* The same on STREAM, and as a part of a line. */
 void cli_write_line (FILE *stream, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void cli_write_part (FILE *stream, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* Such a line of LABEL, dim and WIDTH wide, and TEXT. */
+void cli_print_labelled (int width, const char *label, const char *text);

@@ -83,10 +83,8 @@ columns_of (const json_t *dataset)
 static void
 data_view_show (const char *label, const char *text)
 {
-  if (text && text[0] != '\0') {
-    printf ("%s%-*s%s ", cli_colour (stdout, CLI_DIM), LABEL_WIDTH, label, cli_colour (stdout, CLI_PLAIN));
-    cli_print_line ("%s", text);
-  }
+  if (text && text[0] != '\0')
+    cli_print_labelled (LABEL_WIDTH, label, text);
 }
 
 /* A provider's state, beside its name. */

@@ -65,8 +65,7 @@ static void
 file_view_show (const char *label, const char *text)
 {
   if (text[0] != '\0')
-    printf ("%s%-*s%s %s\n", cli_colour (stdout, CLI_DIM), LABEL_WIDTH, label, cli_colour (stdout, CLI_PLAIN),
-            text);
+    cli_print_labelled (LABEL_WIDTH, label, text);
 }
 
 void

@@ -113,10 +113,8 @@ record_view_list (const json_t *records)
 static void
 record_view_show (const char *label, const char *text)
 {
-  if (text[0] == '\0')
-    return;
-  printf ("%s%-*s%s ", cli_colour (stdout, CLI_DIM), LABEL_WIDTH, label, cli_colour (stdout, CLI_PLAIN));
-  cli_print_line ("%s", text);
+  if (text[0] != '\0')
+    cli_print_labelled (LABEL_WIDTH, label, text);
 }
 
 static void

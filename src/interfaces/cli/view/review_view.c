@@ -63,19 +63,6 @@ is_usual (const char *type, const char *mode)
   return FALSE;
 }
 
-/* A part of a line, in which nothing drives the terminal. */
-G_GNUC_PRINTF (2, 3)
-static void
-review_view_print_part (FILE *stream, const char *format, ...)
-{
-  va_list arguments;
-  va_start (arguments, format);
-  g_autofree char *part = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_autofree char *shown = text_one_line (part, -1);
-  fputs (shown, stream);
-}
-
 static void
 show_modes (FILE *stream, const json_t *change)
 {
@@ -85,8 +72,8 @@ show_modes (FILE *stream, const json_t *change)
   if (!after || (before ? strcmp (before, after) == 0 : is_usual (type, after)))
     return;
   gboolean runs = g_strcmp0 (type, "file") == 0 && (g_ascii_strtoull (after, NULL, 8) & 0111) != 0;
-  review_view_print_part (stream, ", mode %s%s%s%s", before ? before : "", before ? " to " : "", after,
-                          runs ? " (executable)" : "");
+  cli_write_part (stream, ", mode %s%s%s%s", before ? before : "", before ? " to " : "", after,
+                  runs ? " (executable)" : "");
 }
 
 /* "12 B to 14 B", or of the one side that there is. */
@@ -111,11 +98,11 @@ show_head (FILE *stream, const json_t *change)
   fprintf (stream, "%s%c %s%s  %s", cli_colour (stream, kind->colour), kind->sign, shown,
            cli_colour (stream, CLI_PLAIN), kind->change);
   if (type && was && strcmp (type, was) != 0)
-    review_view_print_part (stream, ", %s by %s", was, type);
+    cli_write_part (stream, ", %s by %s", was, type);
   else if (g_strcmp0 (type ? type : was, "file") != 0)
-    review_view_print_part (stream, ", %s", type ? type : was);
+    cli_write_part (stream, ", %s", type ? type : was);
   if (target)
-    review_view_print_part (stream, " to %s", target);
+    cli_write_part (stream, " to %s", target);
   show_sizes (stream, change);
   show_modes (stream, change);
   if (json_is_true (json_object_get (change, "binary")))

@@ -101,7 +101,7 @@ session_view_list (const json_t *answer)
                                 ? g_strdup ("-")
                                 : session_view_number (session, "idle_ms", time_text));
     if (session_view_has_ended (session))
-      text_table_add (&table, text_one_line (json_member_text (session, "reason"), -1));
+      text_table_add (&table, g_strdup (json_member_text (session, "reason")));
     else {
       g_autofree char *left = session_view_number (session, "expires_in_ms", time_text);
       text_table_add (&table, strcmp (left, "-") == 0 ? g_strdup (left) : g_strdup_printf ("in %s", left));
