@@ -46,6 +46,9 @@ ADDER_PUBLIC AdderRequest *adder_request_new (const char *code, gssize length);
 ADDER_PUBLIC void adder_request_free (AdderRequest *request);
 
 ADDER_PUBLIC void adder_request_set_environment (AdderRequest *request, const char *name);
+/* Packages that are installed beside those of the environment, such as "polars==1.9" (docs/packages.md);
+ * NULL: none. What is no requirement is said by the run's result. */
+ADDER_PUBLIC void adder_request_set_packages (AdderRequest *request, const char *const *packages);
 ADDER_PUBLIC void adder_request_set_profile (AdderRequest *request, const char *name);
 /* As whom the caller asks: "guest", "user" or "admin"; NULL: as [roles] default of the configuration says. A
  * profile that the role may not use is the outcome `refused`. */
@@ -110,6 +113,10 @@ ADDER_PUBLIC void adder_request_set_keep_over (AdderRequest *request, guint64 ov
  * and owner; the rest is the session's. Limits that are not set are the session's. While another cell runs,
  * the run waits its turn (WAIT; as long as it would for a sandbox) or ends at once as `busy`. */
 ADDER_PUBLIC void adder_request_set_session (AdderRequest *request, const char *session, gboolean wait);
+
+/* Of a new session: where its owner has as many as they may, the one that was idle longest ends. Without it
+ * making one is ADDER_ERROR_BUSY then. */
+ADDER_PUBLIC void adder_request_set_evict (AdderRequest *request, gboolean evict);
 
 /* Whether figures come as SVG beside PNG. */
 ADDER_PUBLIC void adder_request_set_svg (AdderRequest *request, gboolean svg);

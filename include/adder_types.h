@@ -26,9 +26,11 @@ typedef enum {
   ADDER_ERROR_TIMEOUT,   /* a deadline of ours, not of the run */
   ADDER_ERROR_UNSUPPORTED, /* the host or the session cannot do it: the message says why */
   ADDER_ERROR_CANCELLED,
-  ADDER_ERROR_ENDED,    /* the session has ended: the message says why */
-  ADDER_ERROR_REFUSED,  /* the policy says no: a role that may not, a profile that does not allow it */
-  ADDER_ERROR_APPROVAL, /* somebody must say yes first */
+  ADDER_ERROR_ENDED,       /* the session has ended: the message says why */
+  ADDER_ERROR_REFUSED,     /* the policy says no: a role that may not, a profile that does not allow it */
+  ADDER_ERROR_APPROVAL,    /* somebody must say yes first */
+  ADDER_ERROR_UNAVAILABLE, /* where records and files are kept is away: the same may do later */
+  ADDER_ERROR_EXISTS,      /* the name is taken */
 } AdderError;
 ADDER_PUBLIC GQuark adder_error_quark (void);
 
@@ -55,7 +57,8 @@ typedef enum {
   ADDER_EVENT_STDERR,
   ADDER_EVENT_DISPLAY,  /* DATA, LENGTH: one JSON object, a MIME bundle */
   ADDER_EVENT_RESULT,   /* RESULT; the last event */
-  ADDER_EVENT_PROGRESS, /* DONE, OF: bytes of a large table that were read */
+  ADDER_EVENT_PROGRESS, /* DONE, OF: bytes of a large table that were read; or DATA, LENGTH: a line about
+                           packages that are installed for the run, before it starts */
 } AdderEventKind;
 
 typedef struct {

@@ -23,8 +23,8 @@ static const struct cli_command commands[] = {
     {"agent", "TASK", "have a model work on a task with tools", cli_agent},
     {"chat", "", "talk with a model that can call tools", cli_chat},
     {"telegram", "", "answer in chats of Telegram, as a bot", cli_telegram},
-    {"ask", "[FILE... \"QUESTION\"]", "answer a question about tables, with the code that found it out",
-     cli_ask},
+    {"ask", "[FILE... \"QUESTION\"]",
+     "answer a question about tables and show the code that computed the answer", cli_ask},
     {"search", "[providers]", "search databases of materials for crystal structures", cli_search,
      .travels = TRUE},
     {"tools", "[enable TOOL | disable TOOL]", "list the tools for agents, as a person or a model reads them",
@@ -45,12 +45,14 @@ static const struct cli_command commands[] = {
     {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},
     {"status", "", "show what the daemon holds and does", cli_status, .travels = TRUE},
     {"stop", "", "end the daemon and all that it runs", cli_stop},
+    {"reload", "[--json]", "have the daemon read its configuration again",
+     ASKS (.operation = "daemon.reload", .view = cli_reload_view), .travels = TRUE},
     {"doctor", "", "check what this host offers, and how to get what it lacks", cli_doctor},
     {"env", "COMMAND", "list, show, create and remove environments", cli_env, .travels = TRUE},
     {"container", "COMMAND", "make, list, show and remove the image of runs in containers", cli_container},
     {"profile", "COMMAND", "list, show and check profiles: named sets of limits and rules", cli_profile,
      .travels = TRUE},
-    {"model", "COMMAND", "say which language models there are to ask", cli_model, .travels = TRUE},
+    {"model", "COMMAND", "manage the language models that Adder can ask", cli_model, .travels = TRUE},
     {"token", "COMMAND", "make and take back tokens for HTTP", cli_token, .travels = TRUE},
     {"guard", "[FILE | - | -c CODE]", "check code against a profile's rules, without running it", cli_guard,
      .travels = TRUE},
@@ -69,6 +71,21 @@ fill_standard_streams (void)
       _exit (CLI_FAILED);
 }
 
+/* `adder FILE.py` is `adder run FILE.py`. */
+static int
+dispatch (int argc, char **argv)
+{
+  static const char summary[] = "Runs Python in a fresh, confined, already warm interpreter.";
+  if (argc < 2 || !g_str_has_suffix (argv[1], ".py"))
+    return cli_dispatch ("adder", summary, commands, argc, argv);
+  static char run[] = "run";
+  g_autofree char **all = g_new0 (char *, (gsize)argc + 2);
+  all[0] = argv[0];
+  all[1] = run;
+  memcpy (all + 2, argv + 1, (gsize)(argc - 1) * sizeof *all);
+  return cli_dispatch ("adder", summary, commands, argc + 1, all);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -77,7 +94,7 @@ main (int argc, char **argv)
   signal (SIGPIPE, SIG_IGN);
   if (argc == 2 && strcmp (argv[1], "--version") == 0) {
     printf ("adder %s\n", adder_version ());
-    return 0;
+    return cli_end (0);
   }
   /* It may stand before the command, too. */
   gboolean apart = argc > 2 && strcmp (argv[1], "--url") == 0;
@@ -87,9 +104,8 @@ main (int argc, char **argv)
     argc -= apart ? 2 : 1;
   }
   if (argc > 1 && strcmp (argv[1], "complete") == 0)
-    return cli_complete (commands, argc - 2, argv + 2);
+    return cli_end (cli_complete (commands, argc - 2, argv + 2));
   if (argc > 1 && strcmp (argv[1], "manual") == 0)
-    return cli_manual (commands, argc - 1, argv + 1);
-  return cli_dispatch ("adder", "Runs Python in a fresh, confined, already warm interpreter.", commands, argc,
-                       argv);
+    return cli_end (cli_manual (commands, argc - 1, argv + 1));
+  return cli_end (dispatch (argc, argv));
 }

@@ -44,7 +44,7 @@ const char prompt_instructions_short[] =
 const char prompt_ask_plan[] = "First the plan: call submit_plan.";
 const char prompt_ask_checks[] =
     "Taken. Now, before there is any code, propose what must hold of a right result: call "
-    "submit_checks with a few light checks, only such that a right answer cannot fail. Checks of "
+    "submit_checks with a few light checks, only ones that a right answer cannot fail. Checks of "
     "the tables (with table) are made before, the others of the result. What there is:\n"
     "{}";
 const char prompt_ask_code[] = "Now the code: call submit_code.";

@@ -95,12 +95,17 @@ peer_look (int socket, struct peer *ret_peer)
   if (getsockopt (socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
     return -errno;
   snprintf (pid, sizeof pid, "%d", peer.pid);
+  errno = 0;
   autoclose int pidfd = peer.pid > 0 ? peer_open (socket) : -1;
   /* The number last: as the process lives, PID was its number all the time. */
+  bool near = pidfd >= 0 && has_our_ids (pid) && has_one_number (pidfd);
+  /* Then nobody knows. */
+  if (!near && (errno == EMFILE || errno == ENFILE))
+    return -errno;
   *ret_peer = (struct peer){
       .uid = peer.uid,
       .trusted = peer.uid == geteuid () || peer.uid == 0,
-      .near = pidfd >= 0 && has_our_ids (pid) && has_one_number (pidfd),
+      .near = near,
   };
   return 0;
 }

@@ -17,7 +17,7 @@
 #include "interfaces/http/http_server.h"
 #include "interfaces/mcp/mcp.h"
 
-#define ANSWER_BYTES (1 << 20)
+#define ANSWER_BYTES (1 << 16)
 
 struct bench_http {
   struct service *service;
@@ -31,7 +31,8 @@ struct bench_http {
 static gboolean
 reach (struct bench_http *http, GError **error)
 {
-  const char *url = http_server_addresses (http->server)[0];
+  g_auto (GStrv) urls = http_server_addresses (http->server);
+  const char *url = urls[0];
   http->authority = g_strdup (strstr (url, "://") ? strstr (url, "://") + 3 : url);
   const char *port = strrchr (http->authority, ':');
   struct sockaddr_in address = {.sin_family = AF_INET,

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,10 +64,21 @@ static const char *const handed_on[] = {
 /* A line longer than this is given in pieces: the longest we need is the list of a thousand packages. */
 #define LINE_MAX_BYTES (1 << 20)
 
+/* Between two calls of a command's check, and how many times as long as a call takes. */
+#define CHECK_US    (G_USEC_PER_SEC / 5)
+#define CHECK_SHARE 10
+
 struct stream {
   int fd;
   gboolean is_stderr;
   GString *line;
+};
+
+/* Until when a command may run, as far as that is known. */
+struct command_term {
+  const struct command *command;
+  gint64 deadline_us, check_us; /* check_us: when it is checked again; G_MAXINT64: never */
+  GError *problem;              /* why it may not go on */
 };
 
 static GStrv
@@ -86,6 +98,14 @@ short_environment (const char *const *settings)
   return environment;
 }
 
+static void
+command_set_limit (__rlimit_resource_t resource, guint64 bytes)
+{
+  const struct rlimit limit = {bytes, bytes};
+  if (bytes > 0)
+    (void)setrlimit (resource, &limit);
+}
+
 /* Runs in the child between fork and exec: only what is async-signal-safe. */
 static void
 prepare_child (gpointer data)
@@ -98,6 +118,8 @@ prepare_child (gpointer data)
   umask (022);
   if (command->alone)
     setpgid (0, 0);
+  command_set_limit (RLIMIT_FSIZE, command->file_bytes);
+  command_set_limit (RLIMIT_AS, command->memory_bytes);
   /* We wait in the thread that started it, so this ends it when Adder is killed, and not before. */
   prctl (PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -129,39 +151,57 @@ command_read_lines (const struct command *command, struct stream *stream)
   return count > 0;
 }
 
-/* Reads both streams to their ends. Returns FALSE when DEADLINE_US was first. */
+/* How long to wait for what comes next; negative: the command may not go on, for its deadline or with
+ * term->problem. */
+static int
+command_wait_ms (struct command_term *term)
+{
+  const struct command *command = term->command;
+  gint64 now_us = g_get_monotonic_time ();
+  if (command->check && now_us >= term->check_us) {
+    if (!command->check (command->data, &term->problem))
+      return -1;
+    gint64 took_us = g_get_monotonic_time () - now_us;
+    now_us += took_us;
+    term->check_us = now_us + MAX (CHECK_US, CHECK_SHARE * took_us);
+  }
+  gint64 left_us = MIN (term->deadline_us, term->check_us) - now_us;
+  return now_us >= term->deadline_us ? -1 : (int)MIN (left_us / 1000 + 1, G_MAXINT);
+}
+
+/* Reads both streams to their ends. Returns FALSE when the command may not go on. */
 static gboolean
-read_streams (const struct command *command, struct stream streams[2], gint64 deadline_us)
+read_streams (struct command_term *term, struct stream streams[2])
 {
   while (streams[0].fd >= 0 || streams[1].fd >= 0) {
-    gint64 left_ms = (deadline_us - g_get_monotonic_time ()) / 1000;
-    if (left_ms <= 0)
+    int wait_ms = command_wait_ms (term);
+    if (wait_ms < 0)
       return FALSE;
     struct pollfd polled[2] = {
         {.fd = streams[0].fd, .events = POLLIN},
         {.fd = streams[1].fd, .events = POLLIN},
     };
-    if (poll (polled, 2, (int)MIN (left_ms, G_MAXINT)) < 0 && errno != EINTR)
+    if (poll (polled, 2, wait_ms) < 0 && errno != EINTR)
       return FALSE;
     for (int i = 0; i < 2; i++)
-      if (polled[i].revents != 0 && !command_read_lines (command, &streams[i]))
+      if (polled[i].revents != 0 && !command_read_lines (term->command, &streams[i]))
         fd_close (&streams[i].fd);
   }
   return TRUE;
 }
 
-/* A program may close its streams and stay. Returns FALSE when DEADLINE_US was before its end. Where it
- * cannot be watched (no descriptor is left), its end is simply waited for. */
+/* A program may close its streams and stay. Returns FALSE when it may not go on. Where it cannot be watched
+ * (no descriptor is left), its end is simply waited for. */
 static gboolean
-wait_until_ended (GPid pid, gint64 deadline_us)
+wait_until_ended (struct command_term *term, GPid pid)
 {
   autoclose int process = pidfd_open (pid, 0);
   struct pollfd ended = {.fd = process, .events = POLLIN};
   while (process >= 0) {
-    gint64 left_ms = (deadline_us - g_get_monotonic_time ()) / 1000;
-    if (left_ms <= 0)
+    int wait_ms = command_wait_ms (term);
+    if (wait_ms < 0)
       return FALSE;
-    int r = poll (&ended, 1, (int)MIN (left_ms, G_MAXINT));
+    int r = poll (&ended, 1, wait_ms);
     if (r != 0 && !(r < 0 && errno == EINTR))
       return r > 0;
   }
@@ -194,16 +234,22 @@ command_run (const struct command *command, int *ret_status, GError **error)
   }
   for (int i = 0; i < 2; i++)
     streams[i].line = g_string_new (NULL);
-  gint64 deadline_us = g_get_monotonic_time () + (gint64)command->timeout_ms * 1000;
-  gboolean in_time = read_streams (command, streams, deadline_us) && wait_until_ended (pid, deadline_us);
-  if (!in_time)
+  struct command_term term = {.command = command,
+                              .deadline_us = g_get_monotonic_time () + (gint64)command->timeout_ms * 1000,
+                              .check_us = command->check ? 0 : G_MAXINT64};
+  gboolean ended = read_streams (&term, streams) && wait_until_ended (&term, pid);
+  if (!ended)
     kill (command->alone ? -pid : pid, SIGKILL);
   int status = command_wait_for (pid);
   for (int i = 0; i < 2; i++) {
     fd_close (&streams[i].fd);
     g_string_free (streams[i].line, TRUE);
   }
-  if (!in_time) {
+  if (term.problem) {
+    g_propagate_error (error, term.problem);
+    return FALSE;
+  }
+  if (!ended) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s did not end within %u seconds", command->argv[0],
                  command->timeout_ms / 1000);
     return FALSE;

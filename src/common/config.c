@@ -5,12 +5,14 @@
 #include "common/config.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "adder_types.h"
 #include "build-config.h"
 #include "common/config_private.h"
 #include "common/error.h"
+#include "common/ini.h"
 #include "common/paths.h"
 #include "common/text.h"
 #include "sandbox/host_memory.h"
@@ -102,50 +104,101 @@ config_find_row (const char *group, const char *key)
 }
 
 static gboolean
-config_read_key (struct config *config, GKeyFile *keys, const char *file, const char *group, const char *key,
-                 GError **error)
+config_has_group (const char *group)
 {
-  const struct config_row *row = config_find_row (group, key);
-  if (!row) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "%s: [%s] %s: there is no such key (see adder config show)", file, group, key);
-    return FALSE;
-  }
-  g_autoptr (GError) problem = NULL;
-  g_autofree char *value = g_key_file_get_string (keys, group, key, &problem);
-  if (problem || !config_set_value (row, config, g_strstrip (value), &problem)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: [%s] %s: %s", file, group, key,
-                 problem->message);
-    return FALSE;
-  }
-  char **source = &config->sources[row - config_table];
-  g_free (*source);
-  *source = g_strdup (file);
-  return TRUE;
+  for (gsize i = 0; i < config_rows; i++)
+    if (strcmp (config_table[i].group, group) == 0)
+      return TRUE;
+  return FALSE;
 }
 
-static gboolean
-config_read_file (struct config *config, const char *file, gboolean required, GError **error)
+static void
+config_unknown_group (struct ini *ini, const struct ini_line *line)
 {
-  g_autoptr (GKeyFile) keys = g_key_file_new ();
+  struct text_guess guess = TEXT_GUESS_NONE;
+  for (gsize i = 0; i < config_rows; i++)
+    text_consider (&guess, line->group, config_table[i].group);
+  if (guess.best)
+    ini_complain (ini, line->number, NULL, NULL, "there is no group [%s]; did you mean [%s]?", line->group,
+                  guess.best);
+  else
+    ini_complain (ini, line->number, NULL, NULL, "there is no group [%s] (adder config show lists them)",
+                  line->group);
+}
+
+/* The key that is like LINE's, of the same group or else of another one; or NULL. */
+static const struct config_row *
+config_like (const struct ini_line *line, gboolean same_group)
+{
+  struct text_guess guess = TEXT_GUESS_NONE;
+  const struct config_row *like = NULL;
+  for (gsize i = 0; i < config_rows; i++) {
+    const struct config_row *row = &config_table[i];
+    if ((strcmp (row->group, line->group) == 0) != same_group)
+      continue;
+    text_consider (&guess, line->key, row->key);
+    if (guess.best == row->key)
+      like = row;
+  }
+  return like;
+}
+
+static void
+config_unknown_key (struct ini *ini, const struct ini_line *line)
+{
+  const struct config_row *here = config_like (line, TRUE), *there = config_like (line, FALSE);
+  g_autofree char *what = here    ? g_strdup_printf ("; did you mean %s?", here->key)
+                          : there ? g_strdup_printf ("; did you mean %s of [%s]?", there->key, there->group)
+                                  : g_strdup (" (adder config show lists them)");
+  ini_complain (ini, line->number, line->group, line->key, "there is no such key%s", what);
+}
+
+static void
+config_unknown (struct ini *ini, const struct ini_line *line)
+{
+  gboolean has_group = config_has_group (line->group);
+  if (has_group && line->key)
+    config_unknown_key (ini, line);
+  else if (!has_group && !line->key) /* its keys are not told one by one */
+    config_unknown_group (ini, line);
+}
+
+static void
+config_take_line (struct ini *ini, const struct ini_line *line, const char *path, struct config *config)
+{
+  const struct config_row *row = line->key ? config_find_row (line->group, line->key) : NULL;
   g_autoptr (GError) problem = NULL;
-  if (!g_key_file_load_from_file (keys, file, G_KEY_FILE_NONE, &problem)) {
-    gboolean missing = g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOENT) ||
-                       g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOTDIR);
-    if (missing && !required)
+  if (!row)
+    config_unknown (ini, line);
+  else if (!config_set_value (row, config, line->value, &problem))
+    ini_complain (ini, line->number, line->group, line->key, "%s", problem->message);
+  else {
+    char **source = &config->sources[row - config_table];
+    g_free (*source);
+    *source = g_strdup (path);
+  }
+}
+
+/* All that PATH says rightly is in CONFIG, even where ERROR tells what is wrong. */
+static gboolean
+config_read_file (struct config *config, const char *path, gboolean required, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  struct ini *ini = ini_read_file ("the configuration", path, &problem);
+  if (!ini) {
+    if (!required && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
       return TRUE;
-    g_set_error (error, ADDER_ERROR, missing ? ADDER_ERROR_NOT_FOUND : ADDER_ERROR_INVALID,
-                 "cannot read the configuration %s: %s", file, problem->message);
+    g_propagate_error (error, g_steal_pointer (&problem));
     return FALSE;
   }
-  g_auto (GStrv) groups = g_key_file_get_groups (keys, NULL);
-  for (gsize i = 0; groups[i]; i++) {
-    g_auto (GStrv) names = g_key_file_get_keys (keys, groups[i], NULL, NULL);
-    for (gsize j = 0; names && names[j]; j++)
-      if (!config_read_key (config, keys, file, groups[i], names[j], error))
-        return FALSE;
-  }
-  return TRUE;
+  for (guint i = 0; i < ini->lines->len; i++)
+    config_take_line (ini, ini->lines->pdata[i], path, config);
+  ini_sort_problems (ini);
+  gboolean ok = ini->problems->len == 0;
+  if (!ok)
+    ini_fail (ini->problems, path, error);
+  ini_free (ini);
+  return ok;
 }
 
 static void
@@ -162,26 +215,155 @@ set_defaults (struct config *config)
   }
 }
 
-struct config *
-config_load (const char *file, GError **error)
+/* PATH is taken. */
+static void
+config_note_file (struct config_file *file, char *path)
 {
-  struct config *config = g_new0 (struct config, 1);
-  set_defaults (config);
+  struct stat st;
+  *file = (struct config_file){.path = path};
+  if (stat (path, &st) < 0)
+    return;
+  file->inode = st.st_ino;
+  file->bytes = (guint64)st.st_size;
+  file->changed_ns = (gint64)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
 
+/* The files to read, in order, into config->files: noted before they are read, so that a change in between is
+ * seen later. */
+static void
+config_note_files (struct config *config, const char *file)
+{
   g_autofree char *directory = paths_config_dir ();
   g_autofree char *user = g_build_filename (directory, "adder.conf", NULL);
   const char *system = ADDER_SYSCONFDIR "/adder.conf";
   const char *given = g_getenv ("ADDER_CONFIG_DIR");
   gboolean alone = (given && given[0] != '\0') || strcmp (user, system) == 0;
+  if (!file && !alone)
+    config_note_file (&config->files[0], g_strdup (system));
+  config_note_file (&config->files[1], g_strdup (file ? file : user));
+}
 
-  gboolean ok = file ? config_read_file (config, file, TRUE, error)
-                     : (alone || config_read_file (config, system, FALSE, error)) &&
-                           config_read_file (config, user, FALSE, error);
-  if (!ok) {
-    error_make_printable (error);
+/* The configuration, even where ERROR tells what is wrong with it. */
+static struct config *
+config_read (const char *file, GError **error)
+{
+  struct config *config = g_new0 (struct config, 1);
+  set_defaults (config);
+  config_note_files (config, file);
+  for (gsize i = 0; i < G_N_ELEMENTS (config->files); i++) {
+    g_autoptr (GError) problem = NULL;
+    if (config->files[i].path && !config_read_file (config, config->files[i].path, file != NULL, &problem) &&
+        error && !*error)
+      g_propagate_error (error, g_steal_pointer (&problem));
+  }
+  return config;
+}
+
+struct config *
+config_load (const char *file, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  struct config *config = config_read (file, &problem);
+  if (problem) {
+    g_propagate_error (error, g_steal_pointer (&problem));
     g_clear_pointer (&config, config_free);
   }
   return config;
+}
+
+struct config *
+config_load_anyway (GError **error)
+{
+  return config_read (NULL, error);
+}
+
+gboolean
+config_is_stale (const struct config *config)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (config->files); i++) {
+    const struct config_file *then = &config->files[i];
+    struct config_file now = {0};
+    if (!then->path)
+      continue;
+    config_note_file (&now, then->path); /* which stays THEN's */
+    if (now.inode != then->inode || now.bytes != then->bytes || now.changed_ns != then->changed_ns)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* ---- changing ---- */
+
+static char *
+config_name_of (const struct config_row *row)
+{
+  return g_strdup_printf ("[%s] %s", row->group, row->key);
+}
+
+static gboolean
+config_differs (const struct config_row *row, const struct config *left, const struct config *right)
+{
+  if (config_is_text (row))
+    return g_strcmp0 (*CONFIG_FIELD (left, row, char *), *CONFIG_FIELD (right, row, char *)) != 0;
+  if (row->type == CONFIG_BOOLEAN)
+    return *CONFIG_FIELD (left, row, gboolean) != *CONFIG_FIELD (right, row, gboolean);
+  return *CONFIG_FIELD (left, row, guint64) != *CONFIG_FIELD (right, row, guint64);
+}
+
+static void
+config_take (const struct config_row *row, struct config *config, const struct config *from)
+{
+  if (config_is_text (row)) {
+    char **place = CONFIG_FIELD (config, row, char *);
+    if (!config->replaced)
+      config->replaced = g_ptr_array_new_with_free_func (g_free);
+    g_ptr_array_add (config->replaced, *place);
+    __atomic_store_n (place, g_strdup (*CONFIG_FIELD (from, row, char *)), __ATOMIC_SEQ_CST);
+  } else if (row->type == CONFIG_BOOLEAN)
+    __atomic_store_n (CONFIG_FIELD (config, row, gboolean), *CONFIG_FIELD (from, row, gboolean),
+                      __ATOMIC_SEQ_CST);
+  else
+    __atomic_store_n (CONFIG_FIELD (config, row, guint64), *CONFIG_FIELD (from, row, guint64),
+                      __ATOMIC_SEQ_CST);
+}
+
+static void
+config_take_stamps (struct config *config, const struct config *from)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (config->files); i++) {
+    config->files[i].inode = from->files[i].inode;
+    config->files[i].bytes = from->files[i].bytes;
+    config->files[i].changed_ns = from->files[i].changed_ns;
+  }
+}
+
+struct config *
+config_copy (const struct config *config)
+{
+  struct config *copy = g_new0 (struct config, 1);
+  for (gsize i = 0; i < config_rows; i++)
+    config_take (&config_table[i], copy, config);
+  copy->sources = g_strdupv (config->sources);
+  config_take_stamps (copy, config);
+  return copy;
+}
+
+void
+config_reload (struct config *config, const struct config *fresh, char ***ret_applied, char ***ret_restart)
+{
+  g_autoptr (GStrvBuilder) applied = g_strv_builder_new (), restart = g_strv_builder_new ();
+  for (gsize i = 0; i < config_rows; i++) {
+    const struct config_row *row = &config_table[i];
+    if (!config_differs (row, config, fresh))
+      continue;
+    g_autofree char *name = config_name_of (row);
+    g_strv_builder_add (row->live ? applied : restart, name);
+    if (row->live)
+      config_take (row, config, fresh);
+  }
+  config_take_stamps (config, fresh);
+  *ret_applied = g_strv_builder_end (applied);
+  *ret_restart = g_strv_builder_end (restart);
 }
 
 void
@@ -193,6 +375,10 @@ config_free (struct config *config)
     if (config_is_text (&config_table[i]))
       g_free (*CONFIG_FIELD (config, &config_table[i], char *));
   g_strfreev (config->sources);
+  for (gsize i = 0; i < G_N_ELEMENTS (config->files); i++)
+    g_free (config->files[i].path);
+  if (config->replaced)
+    g_ptr_array_unref (config->replaced);
   g_free (config);
 }
 
@@ -209,6 +395,20 @@ guint64
 config_max_memory (const struct config *config)
 {
   return config->max_memory ? config->max_memory : MAX (host_memory_bytes () / 4 * 3, CONFIG_MEMORY_MIN);
+}
+
+guint64
+config_packages_build_bytes (const struct config *config)
+{
+  return config->packages_build_bytes ? config->packages_build_bytes : 2 * config->packages_environment_bytes;
+}
+
+guint64
+config_packages_owner_bytes (const struct config *config)
+{
+  return config->packages_cache_bytes_owner
+             ? config->packages_cache_bytes_owner
+             : MAX (config->packages_cache_bytes / 2, config->packages_environment_bytes);
 }
 
 guint64

@@ -9,6 +9,19 @@
 #include <glib.h>
 #include <stdio.h>
 
+/* What can change while others read it (config_reload). A text that was replaced stays good until the
+ * configuration is freed. */
+typedef _Atomic (guint64) live_number;
+typedef _Atomic (gboolean) live_flag;
+typedef char *_Atomic live_text;
+
+/* A file that was read, or looked for: what tells whether it is another one now. */
+struct config_file {
+  char *path;
+  guint64 inode, bytes;
+  gint64 changed_ns; /* 0: it was not there */
+};
+
 struct config {
   /* [daemon] */
   char *socket;         /* local socket; NULL: config_socket() finds it in the runtime directory */
@@ -16,51 +29,65 @@ struct config {
   /* [environment] */
   char *environment;        /* default environment of a run: "science" */
   guint64 own_environments; /* how many of callers' own a daemon serves; 0: none */
+  /* [packages] that runs ask for (engine/host/environment_with.h) */
+  guint64 packages_most;                      /* of one run; 0: none */
+  guint64 packages_requirement_bytes;         /* of one of them */
+  guint64 packages_environment_bytes;         /* an environment with them may have on disk */
+  guint64 packages_build_bytes;               /* while it is made; 0: config_packages_build_bytes() */
+  guint64 packages_cache_bytes;               /* and all such environments */
+  guint64 packages_cache_bytes_owner;         /* and those of one owner; 0: config_packages_owner_bytes() */
+  guint64 packages_sets, packages_sets_owner; /* such environments: in all, and of one owner */
+  guint64 packages_builds, packages_builds_owner; /* that are made at once: in all, and of one owner */
+  guint64 packages_builds_waiting;                /* of one owner, that wait for their turn */
+  guint64 packages_install_ms;                    /* pip may take */
+  guint64 packages_warm;                          /* such environments of which a daemon keeps a zygote */
+  gboolean packages_sources;                      /* whether packages may be built from their sources */
   /* [pool] */
-  guint64 parked;          /* parked sandboxes of each environment; default: cores + 2 */
-  guint64 max_running;     /* sandboxes running at once */
-  guint64 max_memory;      /* bytes that they may use in all; 0: config_max_memory() finds it */
-  guint64 max_queued;      /* callers waiting for one */
-  guint64 queue_wait_ms;   /* the longest wait */
-  guint64 zygote_runs;     /* a zygote is replaced after so many runs */
-  guint64 zygote_age_ms;   /* or after so long */
-  guint64 zygote_start_ms; /* the longest that starting and importing may take */
-  guint64 crash_budget;    /* crashes of sandboxes in an hour after which the zygote is replaced */
-  gboolean touch_ahead;    /* whether parked sandboxes touch the memory that runs will write */
+  guint64 parked;              /* parked sandboxes of each environment; default: cores + 2 */
+  guint64 max_running;         /* sandboxes running at once */
+  guint64 max_memory;          /* bytes that they may use in all; 0: config_max_memory() finds it */
+  guint64 max_queued;          /* callers waiting for one */
+  live_number queue_wait_ms;   /* the longest wait */
+  live_number zygote_runs;     /* a zygote is replaced after so many runs */
+  live_number zygote_age_ms;   /* or after so long */
+  live_number zygote_start_ms; /* the longest that starting and importing may take */
+  live_number crash_budget;    /* crashes of sandboxes in an hour after which the zygote is replaced */
+  gboolean touch_ahead;        /* whether parked sandboxes touch the memory that runs will write */
   /* [sessions] */
-  guint64 session_idle_ms;     /* a session that nobody used for so long ends */
-  guint64 max_sessions;        /* that live at once, in all */
-  guint64 max_sessions_owner;  /* and of one owner */
-  guint64 sessions_parked;     /* sandboxes kept parked for sessions, once there was one */
-  guint64 max_checkpoints;     /* of one session */
-  guint64 max_sessions_memory; /* bytes that all of them may hold together */
-  guint64 history_bytes;       /* code of its cells that one session remembers */
-  guint64 idle_cpu_ms;         /* processor time in a minute that a session may use between cells */
-  guint64 interrupt_grace_ms;  /* how long code may take to end when it is interrupted */
+  live_number session_idle_ms;     /* a session that nobody used for so long ends */
+  live_number max_sessions;        /* that live at once, in all */
+  live_number max_sessions_owner;  /* and of one owner */
+  guint64 sessions_parked;         /* sandboxes kept parked for sessions, once there was one */
+  live_number max_checkpoints;     /* of one session */
+  live_number max_sessions_memory; /* bytes that all of them may hold together */
+  live_number history_bytes;       /* code of its cells that one session remembers */
+  live_number idle_cpu_ms;         /* processor time in a minute that a session may use between cells */
+  live_number interrupt_grace_ms;  /* how long code may take to end when it is interrupted */
   /* [review] */
   guint64 review_expire_ms;  /* how long changes wait that nobody decides on */
   guint64 max_reviews;       /* of one owner, that wait */
   guint64 max_reviews_bytes; /* and what their files may have in all */
 
   /* [store] */
-  char *store_records;          /* "sqlite", "sqlite:PATH", "postgresql://...", "none" */
-  char *store_blobs;            /* "directory", "directory:PATH", "s3://BUCKET?...", "none" */
-  char *store_node;             /* this machine's name in records; NULL: the host's */
-  gboolean store_code;          /* whether records hold the code itself, beside its digest */
-  guint64 store_timeout_ms;     /* the longest that one step of keeping may take */
-  guint64 store_record_age_ms;  /* records that are older go; 0: none do */
-  guint64 store_record_count;   /* and the oldest beyond so many */
-  guint64 store_record_bytes;   /* and beyond so many bytes */
-  guint64 store_file_age_ms;    /* a file expires after so long */
-  guint64 store_file_bytes;     /* of one file that is put in */
-  guint64 store_files_owner;    /* files of one owner; the oldest make room */
-  guint64 store_bytes_owner;    /* and their bytes */
-  guint64 store_datasets_owner; /* data sets of one owner, with their versions; a further one is refused */
-  guint64 store_dataset_bytes_owner; /* and their bytes */
-  guint64 store_output_age_ms;       /* spilled output expires after so long */
-  guint64 store_cache_bytes;         /* of copies of files whose home is not this machine */
-  char *store_url;                   /* before the paths of files' URLs; NULL: nothing */
-  guint64 store_url_age_ms;          /* how long a signed URL holds */
+  char *store_records;             /* "sqlite", "sqlite:PATH", "postgresql://...", "none" */
+  char *store_blobs;               /* "directory", "directory:PATH", "s3://BUCKET?...", "none" */
+  char *store_node;                /* this machine's name in records; NULL: the host's */
+  live_flag store_code;            /* whether records hold the code itself, beside its digest */
+  guint64 store_timeout_ms;        /* the longest that one step of keeping may take */
+  live_number store_record_age_ms; /* records that are older go; 0: none do */
+  live_number store_record_count;  /* and the oldest beyond so many */
+  live_number store_record_bytes;  /* and beyond so many bytes */
+  live_number store_file_age_ms;   /* a file expires after so long */
+  live_number store_file_bytes;    /* of one file that is put in */
+  live_number store_files_owner;   /* files of one owner; the oldest make room */
+  guint64 store_bytes_owner;       /* and their bytes */
+  live_number
+      store_datasets_owner; /* data sets of one owner, with their versions; a further one is refused */
+  live_number store_dataset_bytes_owner; /* and their bytes */
+  live_number store_output_age_ms;       /* spilled output expires after so long */
+  guint64 store_cache_bytes;             /* of copies of files whose home is not this machine */
+  live_text store_url;                   /* before the paths of files' URLs; NULL: nothing */
+  live_number store_url_age_ms;          /* how long a signed URL holds */
   /* [approval] */
   guint64 approval_expire_ms;  /* how long one that nobody decides waits */
   guint64 approval_always_ms;  /* how long an "always" that nothing uses holds */
@@ -68,41 +95,42 @@ struct config {
   guint64 max_approvals_owner; /* and of one owner */
   guint64 max_approvals_bytes; /* of what they show */
   /* [tools] */
-  guint64 max_contexts;       /* conversations whose values are remembered, in all */
-  guint64 max_contexts_owner; /* and of one owner */
-  guint64 context_values;     /* named values of one conversation */
-  guint64 context_bytes;      /* of all its names and values */
-  guint64 context_idle_ms;    /* forgotten when nobody used it for so long */
-  char *file_endings; /* of files that code_executor gives back, beside those that it knows; or NULL */
+  live_number max_contexts;       /* conversations whose values are remembered, in all */
+  live_number max_contexts_owner; /* and of one owner */
+  live_number context_values;     /* named values of one conversation */
+  live_number context_bytes;      /* of all its names and values */
+  live_number context_idle_ms;    /* forgotten when nobody used it for so long */
+  live_text file_endings; /* of files that code_executor gives back, beside those that it knows; or NULL */
   /* [mcp] */
-  guint64 mcp_message_bytes;     /* of one message */
-  guint64 max_mcp_requests;      /* of one connection that are under way */
-  guint64 mcp_threads;           /* of them that are carried out at once */
-  guint64 mcp_page_rows;         /* of one page of a list */
-  guint64 mcp_cache_ms;          /* for how long clients may keep lists */
-  guint64 mcp_progress_ms;       /* between messages about progress, in the long run */
-  guint64 mcp_pulse_ms;          /* between those of a call that is silent; 0: none */
-  guint64 mcp_picture_bytes;     /* of a picture that stands in a result */
-  guint64 mcp_picture_side;      /* pixels of its longer side */
-  guint64 max_mcp_pictures;      /* of one result */
-  gboolean mcp_elicit_approvals; /* whether clients that can ask a person are asked for approvals */
-  guint64 mcp_input_wait_ms;     /* the longest that a call waits for a client's answer */
-  guint64 mcp_state_age_ms;      /* how long what a client carries for the server is good */
-  char *mcp_state_key;           /* file with the key that it is signed with; NULL: one by chance */
-  guint64 mcp_task_after_ms;     /* a call that takes longer becomes a task */
-  guint64 mcp_task_age_ms;       /* how long a task is kept */
-  guint64 max_mcp_tasks;         /* in all */
-  guint64 max_mcp_tasks_owner;   /* and of one owner */
-  guint64 max_mcp_tasks_bytes;   /* of what they hold */
-  guint64 max_mcp_subscriptions; /* that are listened to at once, in all */
-  guint64 max_mcp_subscribed;    /* resources of one of them */
-  guint64 mcp_resource_bytes;    /* of a file that is read as a resource */
-  guint64 max_mcp_sessions;      /* over HTTP, of the legacy era */
-  guint64 max_mcp_sessions_owner;
-  guint64 mcp_session_idle_ms; /* until such a session ends */
-  guint64 mcp_replay_bytes;    /* of messages that it sent, for clients that come again */
-  guint64 mcp_retry_ms;        /* after so long */
-  guint64 mcp_stream_after_ms; /* a request over HTTP is answered by a stream then */
+  guint64 mcp_message_bytes;         /* of one message */
+  guint64 max_mcp_requests;          /* of one connection that are under way */
+  guint64 mcp_threads;               /* of them that are carried out at once */
+  live_number mcp_reply_bytes;       /* of one reply */
+  live_number mcp_page_rows;         /* of one page of a list */
+  live_number mcp_cache_ms;          /* for how long clients may keep lists */
+  live_number mcp_progress_ms;       /* between messages about progress, in the long run */
+  live_number mcp_pulse_ms;          /* between those of a call that is silent; 0: none */
+  live_number mcp_picture_bytes;     /* of a picture that stands in a result */
+  live_number mcp_picture_side;      /* pixels of its longer side */
+  live_number max_mcp_pictures;      /* of one result */
+  live_flag mcp_elicit_approvals;    /* whether clients that can ask a person are asked for approvals */
+  live_number mcp_input_wait_ms;     /* the longest that a call waits for a client's answer */
+  live_number mcp_state_age_ms;      /* how long what a client carries for the server is good */
+  char *mcp_state_key;               /* file with the key that it is signed with; NULL: one by chance */
+  live_number mcp_task_after_ms;     /* a call that takes longer becomes a task */
+  live_number mcp_task_age_ms;       /* how long a task is kept */
+  live_number max_mcp_tasks;         /* in all */
+  live_number max_mcp_tasks_owner;   /* and of one owner */
+  live_number max_mcp_tasks_bytes;   /* of what they hold */
+  live_number max_mcp_subscriptions; /* that are listened to at once, in all */
+  live_number max_mcp_subscribed;    /* resources of one of them */
+  live_number mcp_resource_bytes;    /* of a file that is read as a resource */
+  live_number max_mcp_sessions;      /* over HTTP, of the legacy era */
+  live_number max_mcp_sessions_owner;
+  live_number mcp_session_idle_ms; /* until such a session ends */
+  guint64 mcp_replay_bytes;        /* of messages that it sent, for clients that come again */
+  guint64 mcp_retry_ms;            /* after so long */
+  live_number mcp_stream_after_ms; /* a request over HTTP is answered by a stream then */
   /* [loops] */
   guint64 loop_failures;   /* in a row after which the same is refused; 0: never */
   guint64 loop_forget_ms;  /* a conversation that ran nothing for so long is forgotten */
@@ -115,50 +143,52 @@ struct config {
   char *mitigations;          /* words of sandbox/mitigations.h; "none" */
   guint64 root_uid, root_gid; /* host ids that a root daemon's sandboxes run as */
   /* [container] */
-  char *container_engine;         /* "auto", "docker", "podman", "none" */
-  char *container_socket;         /* NULL: the engine's usual one */
-  char *container_runtime;        /* NULL: the engine's */
-  char *container_image;          /* its name, with a tag */
-  guint64 container_image_age_ms; /* older ones are warned of; 0: never */
-  guint64 container_parked;       /* that are kept ready */
-  guint64 container_start_ms;     /* the longest that one may take to be so */
+  live_text container_engine;         /* "auto", "docker", "podman", "none" */
+  live_text container_socket;         /* NULL: the engine's usual one */
+  live_text container_runtime;        /* NULL: the engine's */
+  live_text container_image;          /* its name, with a tag */
+  live_number container_image_age_ms; /* older ones are warned of; 0: never */
+  guint64 container_parked;           /* that are kept ready */
+  live_number container_start_ms;     /* the longest that one may take to be so */
   /* [roles] */
-  char *role_default;                 /* "guest", "user", "admin": of a caller that names none */
-  char *guest_profiles, *guest_tools; /* patterns of names */
-  char *user_profiles, *user_tools;
+  live_text role_default;                /* "guest", "user", "admin": of a caller that names none */
+  live_text guest_profiles, guest_tools; /* patterns of names */
+  live_text user_profiles, user_tools;
   /* [network] */
   guint64 network_parked;      /* parked sandboxes of each environment that can reach chosen hosts */
   guint64 network_connections; /* of all runs together */
   char *private_networks;      /* that may be reached although they are private; "none" */
   /* [http] */
-  char *http_listen;      /* addresses, between blanks; "none" */
-  char *http_certificate; /* PEM files; NULL: no TLS */
-  char *http_key;
-  guint64 http_connections;      /* at once */
-  guint64 http_peer_connections; /* and from one address, or of one user */
-  guint64 http_head_bytes;       /* of a request's first line and headers, and of the connection's buffers */
-  guint64 http_body_bytes;       /* of a body that is held in memory */
+  live_text http_listen;      /* addresses, between blanks; "none" */
+  live_text http_certificate; /* PEM files; NULL: no TLS */
+  live_text http_key;
+  guint64 http_connections;          /* at once */
+  live_number http_peer_connections; /* and from one address, or of one user */
+  live_number http_head_bytes;   /* of a request's first line and headers, and of the connection's buffers */
+  live_number http_body_bytes;   /* of a body that is held in memory */
   guint64 http_bodies_bytes;     /* and of all of them together */
-  guint64 http_upload_bytes;     /* of a body whose parts become files */
+  live_number http_upload_bytes; /* of a body whose parts become files */
   guint64 http_uploads_bytes;    /* and of all of them together */
-  guint64 http_head_ms;          /* from the first byte to the end of the headers */
-  guint64 http_body_ms;          /* for the body, and more the more comes: */
-  guint64 http_body_rate;        /* bytes in a second */
-  guint64 http_stall_ms;         /* a client that takes nothing of its reply for so long is gone */
-  guint64 http_keep_ms;          /* a connection that asks for nothing more is closed */
-  guint64 http_alive_ms;         /* between signs of life of a stream that has nothing to say */
+  live_number http_head_ms;      /* from the first byte to the end of the headers */
+  live_number http_body_ms;      /* for the body, and more the more comes: */
+  live_number http_body_rate;    /* bytes in a second */
+  live_number http_stall_ms;     /* a client that takes nothing of its reply for so long is gone */
+  live_number http_keep_ms;      /* a connection that asks for nothing more is closed */
+  live_number http_alive_ms;     /* between signs of life of a stream that has nothing to say */
   /* who may */
-  char *http_tokens;       /* file of tokens; NULL: tokens_file() finds it in the state directory */
-  char *http_hosts;        /* names by which the server is called, beside its addresses; or NULL */
-  char *http_origins;      /* whose pages may ask from a browser; or NULL: its own alone */
-  char *http_roots;        /* NAME=FOLDER:MODE, directories that callers may name; or NULL */
-  guint64 http_rate;       /* requests in a minute of a principal */
-  guint64 http_concurrent; /* and at once */
-  guint64 http_failures;   /* wrong tokens of an address in a minute that are answered as such */
+  char *http_tokens;             /* file of tokens; NULL: tokens_file() finds it in the state directory */
+  live_text http_hosts;          /* names by which the server is called, beside its addresses; or NULL */
+  live_text http_origins;        /* whose pages may ask from a browser; or NULL: its own alone */
+  live_text http_roots;          /* NAME=FOLDER:MODE, directories that callers may name; or NULL */
+  live_number http_rate;         /* requests in a minute of a principal */
+  live_number http_concurrent;   /* and at once */
+  live_number http_users_factor; /* so many times both for all users of a service together */
+  live_number http_failures;     /* wrong tokens of an address in a minute that are answered as such */
   /* [http]: runs in the background */
-  guint64 http_background;    /* of one owner, at once */
-  guint64 http_result_age_ms; /* how long the result of one is held */
-  guint64 http_result_bytes;  /* of all that are held */
+  live_number http_background;    /* of one owner, at once */
+  live_number http_result_age_ms; /* how long the result of one is held */
+  live_number http_result_bytes;  /* of all that are held */
+  guint64 http_event_bytes;       /* of events of one */
   /* [oauth] */
   char *oauth_issuer;        /* the authorization server's URL; NULL: no OAuth */
   char *oauth_introspection; /* where it is asked about tokens (RFC 7662) */
@@ -171,10 +201,10 @@ struct config {
   guint64 oauth_max_cached;  /* answers */
   gboolean oauth_may_decide; /* whether who comes by it decides about approvals */
   /* [models] */
-  char *models_for_tools;    /* the model that tools ask; NULL: none */
-  guint64 models_rate;       /* questions of one owner to it in an hour */
-  guint64 models_concurrent; /* and at once */
-  guint64 models_tokens;     /* of one question */
+  live_text models_for_tools;    /* the model that tools ask; NULL: none */
+  live_number models_rate;       /* questions of one owner to it in an hour */
+  live_number models_concurrent; /* and at once */
+  live_number models_tokens;     /* of one question */
   /* [materials] */
   char *materials_index;            /* URL of the federation's /links; "none": it is not read */
   guint64 materials_index_age_ms;   /* how long what it says is kept */
@@ -191,11 +221,13 @@ struct config {
   char *telegram_model;      /* who answers; NULL: the default of models.conf */
   guint64 telegram_poll_ms;  /* how long one question for updates waits */
   /* [log] */
-  char *log_level;   /* "error", "warning", "info", "debug" */
-  char *log_format;  /* "text", "json"; "auto": text at a terminal */
-  gboolean log_code; /* whether code may be logged; off */
+  live_text log_level; /* "error", "warning", "info", "debug" */
+  char *log_format;    /* "text", "json"; "auto": text at a terminal */
+  gboolean log_code;   /* whether code may be logged; off */
 
   char **sources; /* of each row of the table in turn: the file it was read from, or "default" */
+  struct config_file files[2];
+  GPtrArray *replaced; /* texts that were values before */
 };
 
 /* The roles from the least to the most, and then NULL: the words of `enum role` in policy/roles.h. */
@@ -203,12 +235,27 @@ extern const char *const config_roles[];
 
 /* FILE NULL: the usual places; a missing file there is fine, a missing FILE is an error. */
 struct config *config_load (const char *file, GError **error);
+/* Of the usual places; what is wrong there is left out, and the first of it is in ERROR. For commands that
+ * must work all the same. */
+struct config *config_load_anyway (GError **error);
+
+/* Whether a file that CONFIG was read from has changed since. Not while config_reload works on it. */
+gboolean config_is_stale (const struct config *config);
+/* One with the same values, of the same files. The caller's. */
+struct config *config_copy (const struct config *config);
+/* Takes over what FRESH, read from the same files, has different and what can change while others use CONFIG.
+ * What has and what has not, as "[group] key", ends with NULL and is the caller's. One call at a time. */
+void config_reload (struct config *config, const struct config *fresh, char ***ret_applied,
+                    char ***ret_restart);
 void config_free (struct config *config);
 /* The local socket's path: the configured one, else adder.sock in paths_runtime_dir(). The caller's. */
 char *config_socket (const struct config *config, GError **error);
 /* How many bytes of memory sandboxes may use in all: as configured, else three quarters of what this process
  * may have, so that a quarter is left for zygotes, the daemon and everybody else. */
 guint64 config_max_memory (const struct config *config);
+/* Bytes on disk of packages of one run while they are installed, and of all that are kept for one owner. */
+guint64 config_packages_build_bytes (const struct config *config);
+guint64 config_packages_owner_bytes (const struct config *config);
 /* The most that KEY of GROUP, a number, may be set to. */
 guint64 config_maximum (const char *group, const char *key);
 

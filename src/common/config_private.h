@@ -22,6 +22,7 @@ struct config_row {
   const char *group, *key;
   enum config_type type;
   size_t offset;
+  gboolean live;            /* config_reload changes it */
   const char *standard;     /* NULL: what computed() says, or nothing */
   char *(*computed) (void); /* a default that depends on the host */
   const char *computed_as;  /* what the documentation says of it */

@@ -132,12 +132,13 @@ write_keys (FILE *stream)
     if (strcmp (group, row->group) != 0)
       fprintf (stream, "\n### [%s]\n\n| key | default | values | what it is |\n|---|---|---|---|\n",
                row->group);
+    const char *mark = row->live ? " ↻" : "";
     group = row->group;
     g_autofree char *kind = kind_text (row);
     if (row->computed_as)
-      fprintf (stream, "| `%s` | %s | %s | %s |\n", row->key, row->computed_as, kind, row->text);
+      fprintf (stream, "| `%s`%s | %s | %s | %s |\n", row->key, mark, row->computed_as, kind, row->text);
     else
-      fprintf (stream, "| `%s` | `%s` | %s | %s |\n", row->key, row->standard, kind, row->text);
+      fprintf (stream, "| `%s`%s | `%s` | %s | %s |\n", row->key, mark, row->standard, kind, row->text);
   }
 }
 
@@ -171,8 +172,14 @@ config_write_documentation (FILE *stream)
          "the later one wins.\n"
          "Where `$ADDER_CONFIG_DIR` is set, only `adder.conf` in that folder is read. An unknown key or a "
          "value out of bounds\n"
-         "is an error that names file, group and key. `adder config show` prints what is in force and where "
+         "is an error that names file, line and key. `adder config show` prints what is in force and where "
          "it came from.\n"
+         "\n"
+         "A daemon reads it when it starts. `adder reload`, or SIGHUP, applies a change of the keys that are "
+         "marked ↻ and lists\n"
+         "the others that have changed: these need a restart. Tokens, profiles and the enablement of tools "
+         "are read when they\n"
+         "are used. `adder status` says so when the file has changed.\n"
          "\n"
          "A duration is a number with `ms`, `s`, `min`, `h` or `d`, a size one with `K`, `M`, `G` or `T` (or "
          "`KiB` ..., powers of\n"

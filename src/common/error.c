@@ -4,15 +4,98 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "adder_types.h"
 #include "common/text.h"
 
-/* Not G_DEFINE_QUARK, whose static is read and written by threads in no order. */
-GQuark
-adder_error_quark (void)
+/* What an error knows beside its message. */
+typedef struct {
+  char *advice; /* the end of the message; NULL: there is none */
+  gboolean lasting;
+} AdderErrorPrivate;
+
+/* GLib's macro calls these for NULL as well, as gcc's analyzer reads it. */
+static void
+adder_error_private_init (AdderErrorPrivate *own)
 {
-  return g_quark_from_static_string ("adder-error-quark");
+  if (own)
+    *own = (AdderErrorPrivate){NULL, FALSE};
+}
+
+static void
+adder_error_private_copy (const AdderErrorPrivate *from, AdderErrorPrivate *to)
+{
+  if (from && to)
+    *to = (AdderErrorPrivate){g_strdup (from->advice), from->lasting};
+}
+
+static void
+adder_error_private_clear (AdderErrorPrivate *own)
+{
+  if (own)
+    g_free (own->advice);
+}
+
+/* Unlike the static of G_DEFINE_QUARK, its own is written once, before any thread reads it. */
+G_DEFINE_EXTENDED_ERROR (AdderError, adder_error)
+
+/* Before a module makes an error (error_quark.c). */
+__attribute__ ((constructor)) static void
+error_register (void)
+{
+  (void)adder_error_quark ();
+}
+
+/* NULL: *ERROR is none of ours. */
+static AdderErrorPrivate *
+error_own (const GError *error)
+{
+  return error && error->domain == ADDER_ERROR ? adder_error_get_private (error) : NULL;
+}
+
+void
+error_add_advice (GError **error, const char *format, ...)
+{
+  if (!error || !*error)
+    return;
+  va_list args;
+  va_start (args, format);
+  g_autofree char *advice = g_strdup_vprintf (format, args);
+  va_end (args);
+  char *message = g_strconcat ((*error)->message, advice, NULL);
+  g_free ((*error)->message);
+  (*error)->message = message;
+  AdderErrorPrivate *own = error_own (*error);
+  if (!own)
+    return;
+  g_free (own->advice);
+  own->advice = g_steal_pointer (&advice);
+}
+
+char *
+error_told (const GError *error, gboolean at_terminal)
+{
+  const AdderErrorPrivate *own = error_own (error);
+  gsize length = strlen (error->message);
+  if (!at_terminal && own && own->advice && g_str_has_suffix (error->message, own->advice))
+    length -= strlen (own->advice);
+  return g_strndup (error->message, length);
+}
+
+void
+error_mark_lasting (GError **error)
+{
+  AdderErrorPrivate *own = error ? error_own (*error) : NULL;
+  if (own)
+    own->lasting = TRUE;
+}
+
+gboolean
+error_is_lasting (const GError *error)
+{
+  const AdderErrorPrivate *own = error_own (error);
+  return own && own->lasting;
 }
 
 /* What errno means to a caller who decides by code; all the rest is "failed". */
@@ -26,6 +109,10 @@ error_code_of (int err)
     return ADDER_ERROR_TIMEOUT;
   case ECANCELED:
     return ADDER_ERROR_CANCELLED;
+  /* Others will give theirs back. */
+  case EMFILE:
+  case ENFILE:
+    return ADDER_ERROR_BUSY;
   default:
     return ADDER_ERROR_FAILED;
   }
@@ -47,6 +134,18 @@ gboolean
 error_from_fault (const struct fault *fault, GError **error)
 {
   return error_from_errno (error, fault->err, "%s", fault->step);
+}
+
+gboolean
+error_make_unavailable (GError **error)
+{
+  static const AdderError codes[] = {ADDER_ERROR_FAILED, ADDER_ERROR_NOT_FOUND, ADDER_ERROR_TIMEOUT};
+  for (gsize i = 0; error && *error && i < G_N_ELEMENTS (codes); i++)
+    if (g_error_matches (*error, ADDER_ERROR, (gint)codes[i])) {
+      (*error)->code = ADDER_ERROR_UNAVAILABLE;
+      break;
+    }
+  return FALSE;
 }
 
 void

@@ -15,5 +15,20 @@ gboolean error_from_errno (GError **error, int err, const char *format, ...) G_G
 #define ERROR_SHOWN_BYTES 600
 void error_make_printable (GError **error);
 
+/* Of what went wrong where records and files are kept: *ERROR becomes ADDER_ERROR_UNAVAILABLE, unless it is
+ * about the request or about too few descriptors. ERROR may be NULL. Returns FALSE. */
+gboolean error_make_unavailable (GError **error);
+
+/* What an error says to a person at a terminal only: a command that helps. Appended to the message of *ERROR
+ * with its own punctuation ("; adder tools lists them"), and known apart from it afterwards, but where the
+ * message goes into that of another error. ERROR may be NULL. Only for ADDER_ERROR. */
+void error_add_advice (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* The message, without that unless it is read AT_TERMINAL. The caller's. */
+char *error_told (const GError *error, gboolean at_terminal);
+
+/* To wait and ask again will not help, though the code is ADDER_ERROR_BUSY. ERROR may be NULL. */
+void error_mark_lasting (GError **error);
+gboolean error_is_lasting (const GError *error);
+
 /* Sets ERROR from FAULT: "step: strerror". Returns FALSE. */
 gboolean error_from_fault (const struct fault *fault, GError **error);

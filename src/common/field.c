@@ -34,6 +34,14 @@ field_complain (struct check *check, const char *format, ...)
   va_end (arguments);
 }
 
+const char *
+field_title (const struct field *fields)
+{
+  while (fields->name)
+    fields++;
+  return fields->text;
+}
+
 const struct field *
 field_find (const struct field *fields, const char *name)
 {

@@ -52,6 +52,15 @@ struct field {
     __VA_ARGS__, NULL                                                                                        \
   }
 
+/* The last row of a table: what its objects are called, where schemas have names. */
+#define FIELD_END(title)                                                                                     \
+  {                                                                                                          \
+    .name = NULL, .text = (title)                                                                            \
+  }
+
+/* What FIELDS has in FIELD_END, or NULL. */
+const char *field_title (const struct field *fields);
+
 /* The row of FIELDS called NAME, or NULL. */
 const struct field *field_find (const struct field *fields, const char *name);
 

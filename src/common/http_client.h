@@ -98,8 +98,8 @@ struct http_client_request {
 
   /* Times; 0: none, but of connect_ms: libcurl's. */
   guint64 connect_ms;
-  guint64 idle_ms;    /* between two pieces of an answer, once it has begun */
-  guint64 stall_ms;   /* without a byte sent or one for `took`, from the beginning on */
+  guint64 idle_ms;  /* between two pieces of an answer, once it has begun */
+  guint64 stall_ms; /* without a byte that the other side has got or one for `took`, from the beginning on */
   gint64 deadline_us; /* of g_get_monotonic_time */
   guint slow_bytes;   /* less than so many a second ... */
   guint64 slow_s;     /* ... for so long end it */

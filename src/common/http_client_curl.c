@@ -2,7 +2,10 @@
 /* The module adder-http-client: libcurl's multi interface, since its poll also watches the descriptor that
  * cancels. */
 #include <curl/curl.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "adder_types.h"
 #include "build-config.h"
@@ -26,6 +29,7 @@ struct curl_client {
   CURLM *multi;
   CURL *spare; /* of a request that is done, for the next: it knows what TLS agreed on; or NULL */
   GPtrArray *exchanges;
+  GArray *sockets; /* those of its connections (int) */
 };
 
 /* One request that is under way. */
@@ -37,11 +41,13 @@ struct exchange {
   struct curl_slist *headers;
   guint64 header_bytes;
   guint64 bytes, taken; /* of the answer, and of those what `took` took */
-  guint64 moved;        /* bytes out and in that count, when they were looked at last ... */
+  gint64 moved;         /* bytes out and in that count, when they were looked at last ... */
   gint64 moved_us;      /* ... and when they were others */
+  gint64 paced;         /* the same when its pace was looked at last ... */
+  gint64 paced_us;      /* ... and when */
   gint64 came_us;       /* when a piece of the answer came; 0: none did */
   gint64 said_us;       /* when all was said; 0: it was not */
-  gboolean is_packed;
+  gboolean is_packed, only_public;
   enum http_end end;    /* why we broke it off */
   const char *obstacle; /* to the address that it was about to ask, or NULL; static */
 };
@@ -55,6 +61,7 @@ client_close (struct http_client *base)
   curl_easy_cleanup (client->spare);
   curl_multi_cleanup (client->multi);
   g_ptr_array_unref (client->exchanges);
+  g_array_unref (client->sockets);
   g_free (client);
 }
 
@@ -221,11 +228,29 @@ http_client_curl_set_obstacle (struct exchange *exchange, gboolean known, const 
 static curl_socket_t
 open_socket (void *data, G_GNUC_UNUSED curlsocktype purpose, struct curl_sockaddr *to)
 {
-  struct address address;
-  gboolean known = address_from_socket (&to->addr, &address);
-  if (http_client_curl_set_obstacle (data, known, &address))
-    return CURL_SOCKET_BAD;
-  return socket (to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+  struct exchange *exchange = data;
+  if (exchange->only_public) {
+    struct address address;
+    gboolean known = address_from_socket (&to->addr, &address);
+    if (http_client_curl_set_obstacle (exchange, known, &address))
+      return CURL_SOCKET_BAD;
+  }
+  int fd = socket (to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+  if (fd >= 0)
+    g_array_append_val (exchange->client->sockets, fd);
+  return fd;
+}
+
+static int
+close_socket (void *data, curl_socket_t fd)
+{
+  GArray *sockets = ((struct curl_client *)data)->sockets;
+  for (guint i = 0; i < sockets->len; i++)
+    if (g_array_index (sockets, int, i) == fd) {
+      g_array_remove_index_fast (sockets, i);
+      break;
+    }
+  return close (fd);
 }
 
 /* The connection may be one that was made for a host that is named in the configuration. */
@@ -261,8 +286,7 @@ keep_to_public_hosts (struct exchange *exchange)
   curl_easy_setopt (easy, CURLOPT_NOPROXY, "");
   if (proxy)
     return;
-  curl_easy_setopt (easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-  curl_easy_setopt (easy, CURLOPT_OPENSOCKETDATA, exchange);
+  exchange->only_public = TRUE;
   curl_easy_setopt (easy, CURLOPT_PREREQFUNCTION, look_at_peer);
   curl_easy_setopt (easy, CURLOPT_PREREQDATA, exchange);
 }
@@ -295,9 +319,11 @@ set_way (struct exchange *exchange)
 #endif
   curl_easy_setopt (easy, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt (easy, CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_ms);
-  curl_easy_setopt (easy, CURLOPT_LOW_SPEED_LIMIT, (long)request->slow_bytes);
-  curl_easy_setopt (easy, CURLOPT_LOW_SPEED_TIME, (long)request->slow_s);
   curl_easy_setopt (easy, CURLOPT_UNIX_SOCKET_PATH, request->unix_socket);
+  curl_easy_setopt (easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+  curl_easy_setopt (easy, CURLOPT_OPENSOCKETDATA, exchange);
+  curl_easy_setopt (easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+  curl_easy_setopt (easy, CURLOPT_CLOSESOCKETDATA, exchange->client);
   if (request->is_old)
     curl_easy_setopt (easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
   if (request->ca_file) /* NULL would be none, not libcurl's own */
@@ -339,7 +365,8 @@ client_start (struct http_client *base, const struct http_client_request *reques
                                 .request = request,
                                 .response = response,
                                 .easy = easy,
-                                .moved_us = g_get_monotonic_time ()};
+                                .moved_us = g_get_monotonic_time (),
+                                .paced_us = g_get_monotonic_time ()};
   response->exchange = exchange;
   set_way (exchange);
   set_names (exchange);
@@ -415,16 +442,48 @@ http_client_curl_finish (const CURLMsg *message)
                                             : curl_easy_strerror (code));
 }
 
+/* Of what was sent, that which the other side has. The kernel takes megabytes at once and then, on a slow
+ * way, none for minutes, while they go out all the time. */
+static gint64
+acknowledged (const struct exchange *exchange)
+{
+  const GArray *sockets = exchange->client->sockets;
+  curl_off_t sent = 0;
+  curl_easy_getinfo (exchange->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+  /* libcurl tells of no exchange which socket it has; those of others have next to nothing queued. */
+  for (guint i = 0; i < sockets->len; i++) {
+    int queued = 0;
+    if (ioctl (g_array_index (sockets, int, i), SIOCOUTQ, &queued) == 0)
+      sent -= queued;
+  }
+  return sent;
+}
+
 static gint64
 last_move (struct exchange *exchange)
 {
-  curl_off_t sent = 0;
-  curl_easy_getinfo (exchange->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
-  if (exchange->taken + (guint64)sent != exchange->moved) {
-    exchange->moved = exchange->taken + (guint64)sent;
+  gint64 moved = (gint64)exchange->taken + acknowledged (exchange);
+  if (moved != exchange->moved) {
+    exchange->moved = moved;
     exchange->moved_us = g_get_monotonic_time ();
   }
   return exchange->moved_us;
+}
+
+/* From when on its pace is measured: a time in which enough moved is followed by the next. 0: it is not. */
+static gint64
+last_pace (struct exchange *exchange)
+{
+  const struct http_client_request *request = exchange->request;
+  gint64 now_us = g_get_monotonic_time ();
+  if (request->slow_s == 0 || request->slow_bytes == 0)
+    return 0;
+  gint64 moved = (gint64)exchange->bytes + acknowledged (exchange);
+  if (moved - exchange->paced >= (gint64)(request->slow_bytes * request->slow_s)) {
+    exchange->paced = moved;
+    exchange->paced_us = now_us;
+  }
+  return exchange->paced_us;
 }
 
 /* Until when is waited, and what it is when nothing came until then. */
@@ -439,6 +498,7 @@ patience (struct exchange *exchange, enum http_end *ret_end)
   } limits[] = {
       {exchange->came_us, request->idle_ms, HTTP_IDLE},
       {last_move (exchange), request->stall_ms, HTTP_STALLED},
+      {last_pace (exchange), MIN (request->slow_s, G_MAXINT32 / 1000) * 1000, HTTP_SLOW},
       {exchange->said_us, LINGER_MS, HTTP_ARRIVED},
   };
   gint64 until = request->deadline_us > 0 ? request->deadline_us : G_MAXINT64;
@@ -510,7 +570,8 @@ client_open (void)
   gboolean signs = curl_version_info (CURLVERSION_NOW)->version_num >= SIGV4_VERSION;
   *client = (struct curl_client){.client = {.class = &adder_http_client, .signs = signs},
                                  .multi = curl_multi_init (),
-                                 .exchanges = g_ptr_array_new ()};
+                                 .exchanges = g_ptr_array_new (),
+                                 .sockets = g_array_new (FALSE, FALSE, sizeof (int))};
   return &client->client;
 }
 

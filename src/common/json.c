@@ -9,14 +9,32 @@
 /* No number here has more digits, and the shortest form of most has fewer than what "%.17g" writes. */
 #define REAL_DIGITS 15
 
+/* What jansson calls by its own names, or not at all. */
+static const char *
+json_words_of (const json_error_t *problem)
+{
+  switch (json_error_code (problem)) {
+  case json_error_numeric_overflow:
+    return "it has a number that is too large: whole numbers have at most 64 bits, others are below 1.8e308; "
+           "send it as text";
+  case json_error_null_character:
+  case json_error_null_byte_in_key:
+    return "it has a text with the character U+0000, which no text may have; send such bytes as base64";
+  default:
+    return NULL;
+  }
+}
+
 json_t *
 json_parse_object (const char *text, gsize length, const char *what, GError **error)
 {
   json_error_t problem;
   json_t *value = json_loadb (text, length, JSON_REJECT_DUPLICATES, &problem);
+  const char *words = value ? NULL : json_words_of (&problem);
   if (!value) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is not JSON: %s (line %d, column %d)", what,
-                 problem.text, problem.line, problem.column);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s %s%s (line %d, column %d)", what,
+                 words ? "cannot be used: " : "is not JSON: ", words ? words : problem.text, problem.line,
+                 problem.column);
     return NULL;
   }
   if (!json_is_object (value)) {

@@ -104,14 +104,29 @@ stderr_is_journal (void)
   return strcmp (stream, own) == 0;
 }
 
-void
-log_to_stderr (const char *level, const char *format)
+static enum log_level
+log_level_of (const char *level)
 {
   enum log_level most = LOG_LEVEL_INFO;
   for (guint i = 0; i < G_N_ELEMENTS (level_rows); i++)
     if (strcmp (level_rows[i].name, level) == 0)
       most = (enum log_level)i;
+  return most;
+}
+
+void
+log_set_level (const char *level)
+{
+  g_mutex_lock (&logging.lock);
+  if (logging.sink)
+    g_atomic_int_set (&logging.level, (int)log_level_of (level));
+  g_mutex_unlock (&logging.lock);
+}
+
+void
+log_to_stderr (const char *level, const char *format)
+{
   format_of_stderr.json = strcmp (format, "json") == 0;
   format_of_stderr.prefixed = stderr_is_journal ();
-  log_set_sink (write_to_stderr, most, NULL);
+  log_set_sink (write_to_stderr, log_level_of (level), NULL);
 }

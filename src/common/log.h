@@ -27,6 +27,8 @@ void log_message (enum log_level level, const char *format, ...) G_GNUC_PRINTF (
 /* LEVEL: "error", "warning", "info", "debug". FORMAT: "text", "json" (one object a line), or "auto" (text).
  * When standard error is the journal, text lines begin with its <N> and have no time. */
 void log_to_stderr (const char *level, const char *format);
+/* From now on messages of LEVEL and those that matter more. From any thread. */
+void log_set_level (const char *level);
 
 /* One line of a log as log_to_stderr writes it, with its end. PREFIXED: for the journal. For tests. The
  * caller's. */

@@ -44,9 +44,10 @@ moment_parse (const char *text, gint64 *ret_ms, GError **error)
     return TRUE;
   }
   g_autofree char *shown = text_one_line (text, MOMENT_MAX);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "\"%s\" is no time: write a day (2026-11-22), a moment (2026-11-22T05:09:51Z) or how long ago "
-               "it was (2h, 7d)",
-               shown);
+  g_set_error (
+      error, ADDER_ERROR, ADDER_ERROR_INVALID,
+      "\"%s\" is not a time: write a day (2026-11-22), a moment (2026-11-22T05:09:51Z) or how long ago "
+      "it was (2h, 7d)",
+      shown);
   return FALSE;
 }

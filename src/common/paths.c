@@ -26,12 +26,15 @@ object_dir (void)
   struct link_map *map = NULL;
   if (!dladdr1 ((const void *)(uintptr_t)object_dir, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
     return NULL;
-  /* The main program has no name in the link map, and dli_fname is only argv[0]. */
-  const char *name = map->l_name[0] != '\0' ? map->l_name : "/proc/self/exe";
-  char *path = realpath (name, NULL);
-  if (!path)
-    return NULL;
-  char *directory = g_path_get_dirname (path);
+  /* The main program has no name in the link map, and dli_fname is only argv[0]. The kernel's link has no
+   * symbolic links left to resolve, and names the folder even when another version took the program's place.
+   */
+  if (map->l_name[0] == '\0') {
+    g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
+    return program ? g_path_get_dirname (program) : NULL;
+  }
+  char *path = realpath (map->l_name, NULL);
+  char *directory = path ? g_path_get_dirname (path) : NULL;
   free (path);
   return directory;
 }
@@ -209,6 +212,13 @@ paths_environment_dirs (void)
   }
   g_ptr_array_add (dirs, NULL);
   return (GStrv)g_ptr_array_free (g_steal_pointer (&dirs), FALSE);
+}
+
+char *
+paths_with_dir (void)
+{
+  g_autofree char *state = state_dir_name ();
+  return g_build_filename (state, "with", NULL);
 }
 
 char *

@@ -31,6 +31,10 @@ char *paths_cache_dir (GError **error);
  * ones are made. NULL-terminated, g_strfreev. */
 GStrv paths_environment_dirs (void);
 
+/* Where environments with packages of runs are kept: with/ in the state directory. It may not be there.
+ * g_free. */
+char *paths_with_dir (void);
+
 /* adder.conf and a user's profiles/: $ADDER_CONFIG_DIR, root: ADDER_SYSCONFDIR, else $XDG_CONFIG_HOME/adder.
  */
 char *paths_config_dir (void);

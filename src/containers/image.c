@@ -79,11 +79,11 @@ container_image_find (struct container_client *client, const char *name, GError 
   g_autoptr (json_t) answer = NULL;
   g_autoptr (GError) cause = NULL;
   if (!container_client_call (client, "GET", path, NULL, ANSWER_MS, &answer, &cause)) {
-    if (g_error_matches (cause, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-                   "%s has no image %s: \"adder container build\" makes it", container_client_name (client),
-                   name);
-    else
+    if (g_error_matches (cause, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "%s has no image %s",
+                   container_client_name (client), name);
+      error_add_advice (error, ": \"adder container build\" makes it");
+    } else
       g_propagate_error (error, g_steal_pointer (&cause));
     return NULL;
   }
@@ -107,8 +107,8 @@ container_image_fits (const struct container_image *image, GError **error)
   if (strcmp (runner, image->runner) == 0)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-               "the image %s is of another Adder (%s) than this one: \"adder container build\" makes it anew",
-               image->name, image->version);
+               "the image %s is of another Adder (%s) than this one", image->name, image->version);
+  error_add_advice (error, ": \"adder container build\" makes it anew");
   return FALSE;
 }
 

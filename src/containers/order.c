@@ -100,7 +100,7 @@ struct container_facts *
 container_facts_read (const char *text, gsize length, GError **error)
 {
   struct container_facts *facts = g_new0 (struct container_facts, 1);
-  if (!read_fields (facts_fields, text, length, "what is told of a container", facts, error))
+  if (!read_fields (facts_fields, text, length, "the description of a container", facts, error))
     g_clear_pointer (&facts, container_facts_free);
   return facts;
 }

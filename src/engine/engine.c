@@ -69,8 +69,10 @@ engine_warm (struct engine *engine, const char *environment, GError **error)
   if (!host_check (engine->host, ISOLATION_AUTO, host_least_level (engine->host, ISOLATION_AUTO), error))
     return FALSE;
   struct pool *pool = pools_get (engine->pools, environment ? environment : engine->host->config->environment,
-                                 ISOLATION_AUTO, NETWORK_NONE, error);
-  return pool && pool_warm (pool, error);
+                                 ISOLATION_AUTO, NETWORK_NONE, NULL, error);
+  gboolean warm = pool && pool_warm (pool, error);
+  pools_put (pool);
+  return warm;
 }
 
 /* ---- status ---- */

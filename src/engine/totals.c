@@ -8,7 +8,8 @@
 
 /* A kind may come from the sandbox: what is none of these is the last. */
 static const char *const denial_kinds[TOTALS_DENIALS] = {
-    "network", "file", "write", "call", "processes", "space", "file_size", "open_files", "memory", "other",
+    "network", "file",      "write",      "call",   "install", "processes",
+    "space",   "file_size", "open_files", "memory", "other",
 };
 
 static void

@@ -8,7 +8,7 @@
 #include "adder_types.h"
 #include "common/histogram.h"
 
-#define TOTALS_DENIALS 10 /* kinds, and one for all others */
+#define TOTALS_DENIALS 11 /* kinds, and one for all others */
 
 struct totals {
   guint64 runs[ADDER_OUTCOME_FAILED + 1]; /* by outcome */

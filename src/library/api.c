@@ -45,6 +45,7 @@ adder_engine_new (const char *config_file, GError **error)
   profile_cache_init (&public->profiles);
   public->reviews = reviews_new (engine->host->config);
   library_join_reviews (public);
+  library_remember_sessions (public);
   return public;
 }
 

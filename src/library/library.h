@@ -30,11 +30,18 @@ const struct profile *profile_cache_get (struct profile_cache *cache, const char
                                          struct profile_entry **ret_entry, GError **error);
 void profile_entry_unref (struct profile_entry *entry);
 
-struct adder_engine {
-  /* What the daemon around it says of itself to who asks at WATCH_FD (the caller's), for status.show; NULL:
-   * there is none. */
+/* What the daemon around an engine does for operations. Values are the caller's, or NULL with ERROR. */
+struct daemon {
+  /* What it is and does, to who asks at WATCH_FD. */
   json_t *(*describe) (gpointer data, int watch_fd);
-  gpointer described;
+  /* Has it answer HTTP at ADDRESSES (NULL: the usual), or OFF: at its own socket alone. */
+  json_t *(*listen) (gpointer data, const char *addresses, gboolean off, GError **error);
+  json_t *(*reload) (gpointer data, GError **error);
+  gpointer data;
+};
+
+struct adder_engine {
+  struct daemon daemon; /* all 0: there is none around it */
   struct engine *engine;
   struct profile_cache profiles;
   struct approvals *approvals;
@@ -44,6 +51,9 @@ struct adder_engine {
   struct loops *loops;
   struct runs *runs; /* under way, and what came of those that nobody waited for */
 };
+
+/* Has the store remember sessions, for those who ask after the daemon has ended. */
+void library_remember_sessions (AdderEngine *engine);
 
 /* Has a yes to the changes of a review make them. */
 void library_join_reviews (AdderEngine *engine);
@@ -92,6 +102,13 @@ void library_set_recorder (AdderEngine *engine, struct run_request *resolved, gb
 /* Has RESOLVED know what failed in its conversation, and how it ends be kept count of. Nothing for one
  * without a conversation. */
 void library_watch_loops (AdderEngine *engine, struct run_request *resolved);
+
+/* The most bytes that all pictures of a run have together, as they stand in its result; 0: any. What comes
+ * when little of it is left is shown smaller, or not at all, as with adder_request_set_pictures. */
+void library_set_pictures_bytes (AdderRequest *request, guint64 bytes);
+
+/* They read the result at a command line, though they did not come by this machine's. */
+void library_set_at_terminal (AdderRequest *request, gboolean at_terminal);
 
 /* As adder_request_set_origin, without a copy of ARGUMENTS. */
 void library_set_origin (AdderRequest *request, const char *front_end, const char *tool,

@@ -21,12 +21,14 @@
 #include "common/text.h"
 #include "library/library.h"
 #include "library/recorder_private.h"
+#include "store/departed.h"
 #include "store/files.h"
 
 #define FILES_AT_ONCE 64 /* open */
 #define BLOCK_BYTES   ((gsize)128 << 10)
 #define OUTPUT_MIME   "text/plain"
 #define GIVEN_MIME    "application/octet-stream"
+#define OWNER_UNKNOWN "?"
 
 LOCK_CLASS (recorder);
 
@@ -57,10 +59,15 @@ create_file (struct store *store, GError **error)
   return blobs ? blobs_create (blobs, error) : -1;
 }
 
+/* For which owner is not known here. */
 static int
 recorder_create (gpointer data, GError **error)
 {
-  return create_file (((struct recorder *)data)->store, error);
+  g_autoptr (GError) problem = NULL;
+  int fd = create_file (((struct recorder *)data)->store, &problem);
+  if (problem)
+    g_set_error_literal (error, problem->domain, problem->code, store_told (OWNER_UNKNOWN, problem));
+  return fd;
 }
 
 /* ---- files ---- */
@@ -305,6 +312,8 @@ recorder_count (struct recorder *recorder, const char *problem)
 {
   g_mutex_lock (&recorder->lock);
   if (problem) {
+    if (g_strcmp0 (recorder->problem, problem) != 0)
+      log_warning ("not all that runs leave is kept: %s", problem);
     g_free (recorder->problem);
     recorder->problem = g_strdup (problem);
     recorder->problem_us = g_get_real_time ();
@@ -335,6 +344,18 @@ notify_of_files (struct notifications *notifications, const struct recording *re
     if (recording->artifacts[i] && recording->files[i].written)
       notifications_send (notifications, NOTIFICATION_FILE, recording->files[i].owner,
                           recording->files[i].id);
+}
+
+static int
+recorder_begin (gpointer data, const struct run_request *request, const char *run_id, gint64 asked_ms,
+                const char *session)
+{
+  struct store *store = ((struct recorder *)data)->store;
+  struct run_record kept;
+  run_record_begin (&kept, store, request, &(struct run_start_note){run_id, session, asked_ms});
+  int slot = departed_note_run (store_departed (store), &kept.record);
+  run_record_clear (&kept);
+  return slot;
 }
 
 static void
@@ -368,7 +389,7 @@ persist (gpointer data, const struct run_request *request, struct run_summary *s
   recorder_tell_files (&recording, FALSE);
   if (written)
     files_abandon (recording.store, files, recording.count);
-  warn_lost (&recording, written, problem->message);
+  warn_lost (&recording, written, store_told (request->owner, problem));
 }
 
 /* ---- the recorder ---- */
@@ -421,8 +442,9 @@ recorder_status (struct recorder *recorder)
 }
 
 static void
-recorder_release (gpointer data)
+recorder_release (gpointer data, int slot)
 {
+  departed_forget (store_departed (((struct recorder *)data)->store), slot);
   recorder_unref (data);
 }
 
@@ -436,6 +458,8 @@ library_set_recorder (AdderEngine *engine, struct run_request *resolved, gboolea
   g_atomic_ref_count_inc (&recorder->references);
   resolved->recorder = (struct request_recorder){
       .create = files ? recorder_create : NULL,
+      .begin = store_keeps_records (recorder->store) ? recorder_begin : NULL,
+      .slot = -1,
       .persist = persist,
       .give = files && session ? recorder_give : NULL,
       .release = recorder_release,

@@ -12,6 +12,7 @@
 #include "common/text.h"
 #include "engine/files/workspace.h"
 #include "engine/host/environment.h"
+#include "engine/host/environment_with.h"
 #include "engine/session/sessions.h"
 #include "library/analysis_form.h"
 #include "library/library.h"
@@ -82,6 +83,14 @@ void
 adder_request_set_environment (AdderRequest *request, const char *name)
 {
   request_api_set_text (&request->asked.environment, name);
+}
+
+void
+adder_request_set_packages (AdderRequest *request, const char *const *packages)
+{
+  GStrv copy = g_strdupv ((GStrv)(guintptr)packages);
+  g_strfreev (request->asked.with);
+  request->asked.with = copy;
 }
 
 void
@@ -242,6 +251,12 @@ library_set_origin (AdderRequest *request, const char *front_end, const char *to
 }
 
 void
+library_set_at_terminal (AdderRequest *request, gboolean at_terminal)
+{
+  request->asked.origin.at_terminal = at_terminal;
+}
+
+void
 library_set_python (AdderRequest *request, const char *python)
 {
   request_api_set_text (&request->python, python);
@@ -269,6 +284,12 @@ adder_request_set_session (AdderRequest *request, const char *session, gboolean 
 }
 
 void
+adder_request_set_evict (AdderRequest *request, gboolean evict)
+{
+  request->asked.evict = evict;
+}
+
+void
 adder_request_set_svg (AdderRequest *request, gboolean svg)
 {
   request->asked.svg = svg;
@@ -279,6 +300,12 @@ adder_request_set_pictures (AdderRequest *request, guint64 bytes, guint64 side)
 {
   request->asked.picture_bytes = bytes;
   request->asked.picture_side = side;
+}
+
+void
+library_set_pictures_bytes (AdderRequest *request, guint64 bytes)
+{
+  request->asked.pictures_bytes = bytes;
 }
 
 void
@@ -454,6 +481,39 @@ copy_rules (struct run_request *resolved, const struct profile *profile)
   resolved->session_idle_ms = profile->session.idle_ms;
 }
 
+/* Who comes by the command line, or is a program with this library in it, could run pip as well. An agent
+ * that calls a tool is not that person. */
+static gboolean
+request_api_is_local (const AdderRequest *request)
+{
+  const struct request_origin *origin = &request->asked.origin;
+  return !origin->tool && request_origin_is_local (origin);
+}
+
+/* Packages that REQUEST names, and what its caller is told of that. */
+static void
+apply_packages (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request,
+                const struct profile *profile)
+{
+  const struct config *config = engine->engine->host->config;
+  const char *const *asked = (const char *const *)request->asked.with;
+  GError **error = resolved->invalid ? NULL : &resolved->invalid;
+  gboolean allowed = request_api_is_local (request) || profile->packages.with;
+  if (allowed && config->packages_most > 0)
+    resolved->packages_way = request_api_is_local (request) ? PACKAGES_OPTION : PACKAGES_MEMBER;
+  g_clear_pointer (&resolved->with, g_strfreev);
+  /* One that another caller's packages made is no way around the profile. */
+  gboolean made = request->asked.environment && environment_with_is_name (request->asked.environment);
+  if ((!asked || !asked[0]) && !(made && !allowed))
+    return;
+  if (!allowed)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+                 "no packages are installed for this run: the profile %s does not allow it ([packages] with)",
+                 profile->name);
+  else
+    resolved->with = environment_with_parse (asked, config, error);
+}
+
 /* The profile NAME gives what the request does not say. */
 static void
 apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request,
@@ -475,14 +535,16 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
     resolved->falls_back = profile->backend == BACKEND_AUTO;
     copy_rules (resolved, profile);
     resolved->guard = g_strdup (profile->guard.text);
+    apply_packages (resolved, engine, request, profile);
   }
   request_api_set_text (&resolved->profile, name);
   const struct config *config = engine->engine->host->config;
   const char *environment = request->asked.environment;
-  if (environment && environment_is_own (environment) && !resolved->invalid)
+  if (environment && environment_is_own (environment) && !resolved->invalid) {
     g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "an environment is named, and not by the path of an interpreter; \"adder env create NAME "
-                 "--python PATH\" gives one a name");
+                 "an environment is named, and not by the path of an interpreter");
+    error_add_advice (&resolved->invalid, "; \"adder env create NAME --python PATH\" gives one a name");
+  }
   if (!environment && profile)
     environment = profile->environment;
   if (!environment && config->own_environments > 0)
@@ -616,6 +678,8 @@ library_resolve_like (AdderEngine *engine, const AdderRequest *request, const st
   resolve_limits_like (resolved, request, like);
   if (!request->asked.environment)
     request_api_set_text (&resolved->environment, like->environment);
+  if (!request->asked.environment && !resolved->with && !resolved->invalid)
+    resolved->with = g_strdupv (like->with);
   if (!request->asked.profile)
     resolved->min_isolation = like->min_isolation;
   if (!request->asked.profile && !request->tables)

@@ -247,47 +247,82 @@ valid_code (GPtrArray *texts, const struct run_request *request)
   return texts->pdata[texts->len - 1];
 }
 
+static const char *
+run_record_digest (GPtrArray *texts, const struct run_request *request)
+{
+  g_ptr_array_add (texts, g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)request->code,
+                                                       request->code_length));
+  return texts->pdata[texts->len - 1];
+}
+
+/* What is known from the beginning on. */
+static void
+record_asked (struct run_record *kept, const struct telling *telling)
+{
+  const struct run_request *request = telling->request;
+  GPtrArray *texts = kept->texts;
+  kept->record = (struct record){
+      .owner = request->owner ? valid (texts, request->owner) : "",
+      .conversation = valid (texts, request->conversation),
+      .front_end = valid (texts, request->origin.front_end),
+      .role = valid (texts, request->origin.role),
+      .tool = valid (texts, request->origin.tool),
+      .profile = valid (texts, request->profile),
+      .environment = valid (texts, request->environment),
+      .code = tells_code (telling) ? valid_code (texts, request) : NULL,
+      .approval = request->approved     ? valid (texts, request->approved)
+                  : request->accept_all ? ACCEPTED_ALL
+                                        : NULL,
+  };
+}
+
 void
 run_record_make (struct run_record *kept, const struct store *store, const struct run_request *request,
                  const struct run_summary *summary)
 {
   const struct telling telling = {store, request, summary};
-  GPtrArray *texts = kept->texts = g_ptr_array_new_with_free_func (g_free);
+  kept->texts = g_ptr_array_new_with_free_func (g_free);
   kept->more = json_object ();
   for (gsize i = 0; i < G_N_ELEMENTS (members); i++) {
     json_t *value = members[i].tell (&telling);
     if (value)
       json_object_set_new (kept->more, members[i].name, value);
   }
-  char *digest =
-      g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)request->code, request->code_length);
-  g_ptr_array_add (texts, digest);
-  kept->record = (struct record){
-      .run_id = summary->run_id,
-      .started_ms = summary->asked_ms,
-      .owner = request->owner ? valid (texts, request->owner) : "",
-      .conversation = valid (texts, request->conversation),
-      .front_end = valid (texts, request->origin.front_end),
-      .role = valid (texts, request->origin.role),
-      .tool = valid (texts, request->origin.tool),
-      .session = valid (texts, summary->session),
-      .cell = (gint64)summary->cell,
-      .profile = valid (texts, request->profile),
-      .environment = valid (texts, request->environment),
-      .code = tells_code (&telling) ? valid_code (texts, request) : NULL,
-      .code_sha256 = digest,
-      .outcome = adder_outcome_name (summary->outcome),
-      .exit_code = summary->exit_code,
-      .wall_us = summary->wall_us,
-      .cpu_us = (gint64)summary->usage.cpu_us,
-      .queue_us = summary->queue_us,
-      .peak_bytes = (gint64)summary->usage.peak_bytes,
-      .level = summary->level,
-      .approval = request->approved     ? valid (texts, request->approved)
-                  : request->accept_all ? ACCEPTED_ALL
-                                        : NULL,
-      .more = kept->more,
-  };
+  record_asked (kept, &telling);
+  struct record *record = &kept->record;
+  record->code_sha256 = run_record_digest (kept->texts, request);
+  record->run_id = summary->run_id;
+  record->started_ms = summary->asked_ms;
+  record->session = valid (kept->texts, summary->session);
+  record->cell = (gint64)summary->cell;
+  record->outcome = adder_outcome_name (summary->outcome);
+  record->exit_code = summary->exit_code;
+  record->wall_us = summary->wall_us;
+  record->cpu_us = (gint64)summary->usage.cpu_us;
+  record->queue_us = summary->queue_us;
+  record->peak_bytes = (gint64)summary->usage.peak_bytes;
+  record->level = summary->level;
+  record->more = kept->more;
+}
+
+void
+run_record_begin (struct run_record *kept, const struct store *store, const struct run_request *request,
+                  const struct run_start_note *begun)
+{
+  const struct telling telling = {store, request, NULL};
+  *kept = (struct run_record){.texts = g_ptr_array_new_with_free_func (g_free)};
+  record_asked (kept, &telling);
+  struct record *record = &kept->record;
+  /* Of code that is kept the store can make it, should it ever be needed. */
+  if (!record->code)
+    record->code_sha256 = run_record_digest (kept->texts, request);
+  record->run_id = begun->run_id;
+  record->started_ms = begun->asked_ms;
+  record->session = valid (kept->texts, begun->session);
+  record->outcome = adder_outcome_name (ADDER_OUTCOME_FAILED);
+  record->exit_code = outcome_exit_code (ADDER_OUTCOME_FAILED);
+  /* Not known, and never will be. */
+  record->level = record->wall_us = record->cpu_us = record->queue_us = record->peak_bytes = -1;
 }
 
 void

@@ -10,6 +10,8 @@
 #include "common/owner_usage.h"
 #include "common/text.h"
 #include "engine/host/interrupt.h"
+#include "engine/run/run.h"
+#include "library/run_log.h"
 
 /* Somebody who waits for the end of one. */
 struct waiter {
@@ -23,6 +25,8 @@ struct entry {
   gboolean background;
   AdderRun *run;          /* NULL: it has ended */
   char *result;           /* of one that has: text, since code can have a value take 77 times as much */
+  struct run_log *log;    /* NULL: none, or none any more */
+  guint64 log_bytes;      /* of one that has ended */
   gint64 ended_us;        /* by the monotonic clock */
   struct waiter *waiters; /* each on the stack of a thread */
 };
@@ -51,6 +55,7 @@ entry_free (gpointer data)
   g_free (entry->session);
   g_free (entry->front_end);
   g_free (entry->result);
+  run_log_unref (entry->log);
   g_free (entry);
 }
 
@@ -105,7 +110,7 @@ static void
 runs_drop (struct runs *runs, struct entry *entry)
 {
   if (entry->result) {
-    owner_usage_remove (runs->held_bytes, entry->owner, strlen (entry->result));
+    owner_usage_remove (runs->held_bytes, entry->owner, strlen (entry->result) + entry->log_bytes);
     g_queue_remove (&runs->held, entry);
   }
   g_queue_remove (&runs->order, entry);
@@ -124,6 +129,20 @@ of_greatest (struct runs *runs)
   return NULL;
 }
 
+/* Its events go before its result. */
+REQUIRES (runs)
+static void
+runs_lighten (struct runs *runs, struct entry *entry)
+{
+  if (!entry->log) {
+    runs_drop (runs, entry);
+    return;
+  }
+  owner_usage_remove (runs->held_bytes, entry->owner, entry->log_bytes);
+  entry->log_bytes = 0;
+  g_clear_pointer (&entry->log, run_log_unref);
+}
+
 REQUIRES (runs)
 static void
 runs_purge (struct runs *runs)
@@ -133,7 +152,7 @@ runs_purge (struct runs *runs)
   while ((entry = g_queue_peek_head (&runs->held)) && entry->ended_us <= oldest_us)
     runs_drop (runs, entry);
   while (owner_usage_sum (runs->held_bytes) > runs->config->http_result_bytes && (entry = of_greatest (runs)))
-    runs_drop (runs, entry);
+    runs_lighten (runs, entry);
 }
 
 REQUIRES (runs)
@@ -174,6 +193,9 @@ void
 runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
 {
   struct entry *entry = g_new (struct entry, 1);
+  /* Whoever was given its id may ask for it, also where it waits for a sandbox yet. */
+  if (note->background)
+    run_note (run);
   *entry = (struct entry){
       .id = g_strdup (adder_run_id (run)),
       .owner = g_strdup (note->owner),
@@ -182,6 +204,7 @@ runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
       .front_end = g_strdup (note->front_end),
       .started_us = g_get_real_time (),
       .background = note->background,
+      .log = note->log ? run_log_ref (note->log) : NULL,
       .run = run,
   };
   g_mutex_lock (&runs->lock);
@@ -207,7 +230,9 @@ runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result)
   if (entry->background) {
     entry->result = g_strdup (text);
     entry->ended_us = g_get_monotonic_time ();
-    owner_usage_add (runs->held_bytes, entry->owner, strlen (entry->result));
+    /* The result is the last event as well, which comes after this. */
+    entry->log_bytes = entry->log ? run_log_bytes (entry->log) + strlen (text) : 0;
+    owner_usage_add (runs->held_bytes, entry->owner, strlen (text) + entry->log_bytes);
     g_queue_push_tail (&runs->held, entry);
     owner_usage_remove (runs->background, entry->owner, 1);
     g_cond_broadcast (&runs->changed);
@@ -260,6 +285,24 @@ runs_show (struct runs *runs, const char *owner, const char *run_id, GError **er
   if (shown)
     json_object_set_new (shown, "result", result ? json_loads (result, JSON_DECODE_ANY, NULL) : json_null ());
   return shown;
+}
+
+struct run_log *
+runs_log (struct runs *runs, const char *owner, const char *run_id, GError **error)
+{
+  struct run_log *log = NULL;
+  g_mutex_lock (&runs->lock);
+  const struct entry *entry = runs_find (runs, owner, run_id, error);
+  if (entry && entry->log)
+    log = run_log_ref (entry->log);
+  else if (entry)
+    g_set_error (
+        error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+        "the events of the run %s are not held: it neither runs in the background nor is detached, or "
+        "results of others needed the room",
+        entry->id);
+  g_mutex_unlock (&runs->lock);
+  return log;
 }
 
 gboolean

@@ -10,6 +10,7 @@
 #include "common/config.h"
 
 struct runs;
+struct run_log;
 
 /* Its bounds are CONFIG's, which must outlive it: of an engine, which has it (library.h). */
 struct runs *runs_new (const struct config *config);
@@ -23,6 +24,7 @@ void runs_free (struct runs *runs);
 struct run_note {
   const char *owner, *conversation, *session, *front_end;
   gboolean background; /* its result is held when it ends */
+  struct run_log *log; /* what its events go to, which is referenced; NULL: nobody can follow them */
 };
 
 /* Room for one in the background, before it is started: runs_add must follow. ADDER_ERROR_BUSY: OWNER has as
@@ -39,6 +41,9 @@ json_t *runs_list (struct runs *runs, const char *owner);
  * "result": object or null}. The caller's. ADDER_ERROR_NOT_FOUND when it is not under way, and no result of
  * it is held for OWNER (NULL: anybody). */
 json_t *runs_show (struct runs *runs, const char *owner, const char *run_id, GError **error);
+/* What the events of RUN_ID go to, the caller's reference. NULL with ADDER_ERROR_NOT_FOUND as above, or with
+ * ADDER_ERROR_UNSUPPORTED where they are not held. */
+struct run_log *runs_log (struct runs *runs, const char *owner, const char *run_id, GError **error);
 /* Cancels it; one that has ended is no error. ADDER_ERROR_NOT_FOUND. */
 gboolean runs_cancel (struct runs *runs, const char *owner, const char *run_id, GError **error);
 /* Waits until it is not under way any more, at most WAIT_MS, or until the peer of the socket WATCH_FD (-1:

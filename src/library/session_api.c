@@ -3,6 +3,54 @@
 #include "common/json.h"
 #include "engine/session/sessions.h"
 #include "library/library.h"
+#include "store/departed.h"
+
+/* ---- sessions beyond this process ---- */
+
+static int
+session_api_note (gpointer data, int slot, const struct session *session)
+{
+  const struct departed_session noted = {
+      .id = session->id,
+      .owner = session->owner,
+      .name = session->name,
+      .reason = session->state == SESSION_ENDED ? session->reason : NULL,
+  };
+  return departed_note_session (store_departed (data), slot, &noted);
+}
+
+static void
+session_api_forget (gpointer data, int slot)
+{
+  departed_forget (store_departed (data), slot);
+}
+
+static gboolean
+session_api_find_gone (gpointer data, const char *owner, const char *name, GError **error)
+{
+  return departed_find_session (store_departed (data), owner, name, error);
+}
+
+static void
+session_api_release (gpointer data)
+{
+  store_unref (data);
+}
+
+void
+library_remember_sessions (AdderEngine *engine)
+{
+  const struct sessions_memory memory = {
+      .note = session_api_note,
+      .forget = session_api_forget,
+      .find = session_api_find_gone,
+      .release = session_api_release,
+      .data = store_ref (engine->store),
+  };
+  sessions_set_memory (engine->engine->sessions, &memory);
+}
+
+/* ---- making and ending them ---- */
 
 json_t *
 library_session_new (AdderEngine *engine, const AdderRequest *options, const char *name, GError **error)

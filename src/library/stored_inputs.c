@@ -116,8 +116,8 @@ has_stored (const struct run_request *resolved)
   return FALSE;
 }
 
-void
-library_fetch_inputs (AdderEngine *engine, struct run_request *resolved, gboolean session)
+static void
+stored_inputs_fetch_all (AdderEngine *engine, struct run_request *resolved, gboolean session)
 {
   /* Two of one name would be found when they are linked, in other words. */
   if (resolved->invalid || !has_stored (resolved) || !inputs_check (resolved, &resolved->invalid))
@@ -132,4 +132,16 @@ library_fetch_inputs (AdderEngine *engine, struct run_request *resolved, gboolea
   resolved->links.release = fetched_free;
   resolved->links.data = fetched;
   (void)stored_inputs_fetch (fetched, resolved, &resolved->invalid);
+}
+
+void
+library_fetch_inputs (AdderEngine *engine, struct run_request *resolved, gboolean session)
+{
+  GError *problem;
+  stored_inputs_fetch_all (engine, resolved, session);
+  if (!(problem = resolved->invalid))
+    return;
+  resolved->invalid =
+      g_error_new_literal (problem->domain, problem->code, store_told (resolved->owner, problem));
+  g_error_free (problem);
 }

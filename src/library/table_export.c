@@ -68,10 +68,11 @@ no_table (GPtrArray *rows, const char *run_id, guint number, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no table %u of the run %s is kept: there is %s",
                  number, shown, there->str);
   else
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-                 "no table of the run %s is kept: a run keeps the tables that it shows when it is asked to "
-                 "(--tables csv, or the key tables of its profile)",
-                 shown);
+    g_set_error (
+        error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
+        "no table of the run %s is kept: a run keeps the tables that it shows where `tables` names a "
+        "format (an option of the run, or a key of its profile)",
+        shown);
   return FALSE;
 }
 
@@ -135,7 +136,7 @@ table_export_table_of (const json_t *result, const char *format, GError **error)
     return id;
   if (!message)
     message = warning ? warning : "no file came of it";
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the table cannot be had as %s: %s", format, message);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "cannot convert the table to %s: %s", format, message);
   return NULL;
 }
 

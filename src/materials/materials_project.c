@@ -98,7 +98,7 @@ materials_project_check (const struct materials_project_query *query, GError **e
       isnan (query->band_gap_most) && isnan (query->energy_above_hull_most)) {
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_INVALID,
-        "nothing is asked for: name elements, a formula, a chemical system, a band gap or an energy above "
+        "the query is empty: name elements, a formula, a chemical system, a band gap or an energy above "
         "the hull");
     return FALSE;
   }

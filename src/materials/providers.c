@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adder.h"
+#include "common/error.h"
 #include "common/text.h"
 
 #define PAGE_LIMIT 100
@@ -175,8 +176,8 @@ providers_find (const GPtrArray *providers, const char *name, GError **error)
     text_consider (&guess, name, provider->name);
   }
   g_autofree char *shown = text_one_line (name, SHOWN);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-               "there is no provider %s%s%s%s; adder search providers lists them", shown,
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no provider %s%s%s%s", shown,
                guess.best ? "; did you mean " : "", guess.best ? guess.best : "", guess.best ? "?" : "");
+  error_add_advice (error, "; adder search providers lists them");
   return NULL;
 }

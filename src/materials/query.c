@@ -95,7 +95,7 @@ materials_query_check (const struct materials_query *query, GError **error)
   gboolean has_elements = query->elements && query->elements[0];
   if (!has_elements && !query->formula && least == 0 && most == 0 && !query->filter) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "nothing is asked for: name elements, a formula, a number of sites or a filter");
+                 "the query is empty: name elements, a formula, a number of sites or a filter");
     return FALSE;
   }
   if (least > QUERY_NSITES_MAX || most > QUERY_NSITES_MAX || (most > 0 && least > most)) {

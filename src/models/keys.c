@@ -62,7 +62,7 @@ keys_read_file (const struct model_settings *settings, GError **error)
   char *text =
       private_file_read (settings->key_file, KEY_BYTES_MAX, S_IRWXG | S_IRWXO, &length, &missing, &problem);
   if (!text)
-    g_set_error (error, MODEL_ERROR, MODEL_ERROR_KEY, "the key of the model %s cannot be had: %s%s",
+    g_set_error (error, MODEL_ERROR, MODEL_ERROR_KEY, "cannot read the key of the model %s: %s%s",
                  settings->name, missing ? "there is no file " : "",
                  missing ? settings->key_file : problem->message);
   return text;

@@ -45,8 +45,8 @@ model_default (GError **error)
   if (models && !name)
     g_set_error_literal (
         error, MODEL_ERROR, MODEL_ERROR_UNKNOWN,
-        "no model is named, and there is no default one: add one with adder model add, choose one "
-        "with adder model default, or name one with --model");
+        "there is no default model: add one, as with \"adder model add local --provider ollama --model "
+        "qwen3:8b --default\", choose one with adder model default, or name one with --model");
   return name;
 }
 

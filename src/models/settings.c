@@ -26,8 +26,8 @@ const char *const model_dialect_names[] = {"chat", "responses", "messages", NULL
 
 const struct model_setting model_setting_table[] = {
     {"dialect", SETTING_DIALECT, AT (dialect), "chat",
-     .text = "The API that its server speaks: `chat` is OpenAI's Chat Completions and everybody's who is "
-             "compatible, `responses` OpenAI's Responses, `messages` Anthropic's Messages."},
+     .text = "The API that its server speaks: `chat` is OpenAI's Chat Completions and compatible "
+             "servers, `responses` OpenAI's Responses, `messages` Anthropic's Messages."},
     {"base_url", SETTING_URL, AT (base_url),
      .text = "Where the API is, up to what comes before `/chat/completions`, `/responses` or "
              "`/v1/messages`."},
@@ -53,7 +53,7 @@ const struct model_setting model_setting_table[] = {
     {"answer_bytes", SETTING_SIZE, AT (answer_bytes), "8MiB", .minimum = 1024, .maximum = 256 * MIB,
      .text = "The longest answer, as it comes from the server."},
     {"input_price", SETTING_PRICE, AT (input_price),
-     .text = "What a million tokens cost that it reads, in any currency: costs are then said in it."},
+     .text = "The price per million input tokens, in any currency: costs are then reported in it."},
     {"output_price", SETTING_PRICE, AT (output_price), .text = "The same of those that it writes."},
     {"cached_price", SETTING_PRICE, AT (cached_price),
      .text = "The same of those that its server had read before; otherwise they cost what others cost."},

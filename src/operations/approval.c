@@ -60,7 +60,7 @@ static const struct field bound_fields[] = {
     WHOLE_0 ("bytes", "Its size."),
     TEXT_0 ("sha256", "The digest of its content."),
     TEXT ("bound", "What a yes is for: content, identity or nothing."),
-    {0},
+    FIELD_END ("BoundFile"),
 };
 
 /* What both have: in lists and alone. */
@@ -102,7 +102,7 @@ static const struct field approval_fields[] = {
           .text = "What sys.argv has after the name."),
     SOME (.name = "limits", .types = FIELD_OBJECT, .items = FIELD_INTEGER,
           .text = "Those that were asked for."),
-    {0},
+    FIELD_END ("Approval"),
 };
 
 static const struct field approval_short_fields[] = {
@@ -111,11 +111,11 @@ static const struct field approval_short_fields[] = {
     PART_0 ("workdir", record_workdir_fields, "The directory of the host that it would work in."),
     TEXT_0 ("first_line", "Of the code."),
     WHOLE_0 ("lines", "Of the code."),
-    {0},
+    FIELD_END ("ApprovalSummary"),
 };
 static const struct field approval_list_fields[] = {
     LIST ("approvals", approval_short_fields, "Pending ones first."),
-    {0},
+    FIELD_END ("ApprovalList"),
 };
 
 #define APPROVAL FIELD_ID ("approval", "Its id.")

@@ -15,10 +15,14 @@ environment_summary (const struct environment *environment, enum role role)
   json_t *modules = json_array ();
   for (gsize i = 0; environment->modules && environment->modules[i]; i++)
     json_array_append_new (modules, json_text_or_null (environment->modules[i]));
-  return json_pack ("{s:s, s:o, s:o, s:o, s:o}", "name", environment->name, "version",
+  json_t *with = json_array ();
+  for (gsize i = 0; environment->with && environment->with[i]; i++)
+    json_array_append_new (with, json_text_or_null (environment->with[i]));
+  return json_pack ("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", environment->name, "version",
                     json_text_or_null (environment->version), "python",
                     json_text_or_null (tells ? environment->python : NULL), "directory",
-                    json_text_or_null (tells ? environment->directory : NULL), "modules", modules);
+                    json_text_or_null (tells ? environment->directory : NULL), "modules", modules, "base",
+                    json_text_or_null (environment->base), "packages", with);
 }
 
 static json_t *
@@ -26,8 +30,12 @@ environments_list (const struct operation_call *call, G_GNUC_UNUSED GError **err
 {
   g_autoptr (GPtrArray) environments = environment_list ();
   json_t *list = json_array ();
-  for (guint i = 0; i < environments->len; i++)
-    json_array_append_new (list, environment_summary (environments->pdata[i], call->caller->role));
+  for (guint i = 0; i < environments->len; i++) {
+    const struct environment *environment = environments->pdata[i];
+    /* What others' runs had installed is not every caller's business. */
+    if (call->caller->role == ROLE_ADMIN || !environment->base)
+      json_array_append_new (list, environment_summary (environment, call->caller->role));
+  }
   return json_pack ("{s:o}", "environments", list);
 }
 
@@ -37,11 +45,13 @@ static const struct field environment_fields[] = {
     TEXT_0 ("python", "The interpreter; for admins."),
     TEXT_0 ("directory", "Where it is; for admins. Null for `system`."),
     TEXTS ("modules", "That are loaded ahead."),
-    {0},
+    TEXT_0 ("base", "Of one with packages of runs: what it was made of; else null. Only admins see such."),
+    TEXTS ("packages", "And those packages."),
+    FIELD_END ("Environment"),
 };
 static const struct field list_fields[] = {
     LIST ("environments", environment_fields, "By name."),
-    {0},
+    FIELD_END ("EnvironmentList"),
 };
 
 static const struct field *const list_replies[] = {list_fields, NULL};

@@ -120,12 +120,12 @@ const struct field file_fields[] = {
     TEXT_0 ("session", "In which it was made."),
     TEXT_0 ("run_id", "Which run made it."),
     TEXT_0 ("url", "A signed path. Anyone who has it can read the file until it expires."),
-    {0},
+    FIELD_END ("StoredFile"),
 };
 static const struct field file_list_fields[] = {
     LIST ("files", file_fields, "The newest first."),
     TEXT_0 ("next", "What to give as `before` for the next page; null: there is none."),
-    {0},
+    FIELD_END ("FilePage"),
 };
 static const struct field no_fields[] = {{0}};
 

@@ -86,11 +86,12 @@ static void __attribute__ ((constructor)) fill_model_fields (void)
     model_fields[count++] =
         (struct field){.name = row->key, .types = known ? known : FIELD_TEXT | FIELD_NULL, .text = row->text};
   }
+  model_fields[count] = (struct field)FIELD_END ("Model");
 }
 
 static const struct field list_fields[] = {
     LIST ("models", model_fields, "In the order of models.conf."),
-    {0},
+    FIELD_END ("ModelList"),
 };
 
 static const struct field show_params[] = {

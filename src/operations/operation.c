@@ -13,13 +13,9 @@
 const struct field no_params[] = {{0}};
 
 const struct operation *const operations[] = {
-    approval_operations, environment_operations,
-    file_operations,     model_operations,
-    profile_operations,  record_operations,
-    result_operations,   review_operations,
-    run_operations,      session_operations,
-    status_operations,   store_operations,
-    token_operations,    NULL,
+    approval_operations, daemon_operations, environment_operations, file_operations,   model_operations,
+    profile_operations,  record_operations, result_operations,      review_operations, run_operations,
+    session_operations,  status_operations, store_operations,       token_operations,  NULL,
 };
 
 const struct operation *
@@ -73,7 +69,7 @@ operation_check_descriptors (const struct operation *operation, const struct ope
   else if (caller->fd < 0 && (operation->flags & OPERATION_FILE))
     problem = "needs the descriptor of a file, and none came along";
   else if (!caller->ret_fd && (operation->flags & OPERATION_OPENS))
-    problem = "gives a descriptor, which cannot be had this way";
+    problem = "gives a descriptor, which cannot be returned this way";
   if (problem)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s %s", operation->name, problem);
   return problem == NULL;

@@ -30,9 +30,10 @@ struct operation_caller {
   enum role role;              /* an admin may ask for another's */
   const char *const *profiles; /* patterns of those that they may use, beside what the role says; NULL: any */
   const char *front_end;       /* by which way they came, for records: "http"; may be NULL */
-  int watch_fd;                /* a socket: what waits is given up when its peer hangs up; -1: none */
-  int fd;                      /* as the operation's flags say; -1: none */
-  int *ret_fd; /* for the descriptor beside the value, the caller's, or -1; NULL: it has no place */
+  gboolean at_terminal; /* though the front end does not tell, they read the answer at a command line */
+  int watch_fd;         /* a socket: what waits is given up when its peer hangs up; -1: none */
+  int fd;               /* as the operation's flags say; -1: none */
+  int *ret_fd;          /* for the descriptor beside the value, the caller's, or -1; NULL: it has no place */
 };
 
 /* One with nothing but these. */
@@ -102,6 +103,7 @@ guint64 operation_number (const struct operation_call *call, const char *name);
 gboolean operation_flag (const struct operation_call *call, const char *name);
 
 /* The tables, one file each. */
-extern const struct operation approval_operations[], environment_operations[], file_operations[],
-    model_operations[], profile_operations[], record_operations[], result_operations[], review_operations[],
-    run_operations[], session_operations[], status_operations[], store_operations[], token_operations[];
+extern const struct operation approval_operations[], daemon_operations[], environment_operations[],
+    file_operations[], model_operations[], profile_operations[], record_operations[], result_operations[],
+    review_operations[], run_operations[], session_operations[], status_operations[], store_operations[],
+    token_operations[];

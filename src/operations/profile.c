@@ -65,17 +65,17 @@ static const struct field listed_fields[] = {
     TEXT ("name", "By which a run asks for it."),
     TEXT ("role", "The lowest that may use it."),
     TEXT_0 ("title", "A few words."),
-    {0},
+    FIELD_END ("ProfileSummary"),
 };
 static const struct field broken_fields[] = {
     TEXT ("name", "Of the file, without its ending."),
     TEXT ("problem", "What is wrong with it, and where."),
-    {0},
+    FIELD_END ("BrokenProfile"),
 };
 static const struct field list_fields[] = {
     LIST ("profiles", listed_fields, "By name."),
     LIST ("broken", broken_fields, "Those that cannot be read; for admins."),
-    {0},
+    FIELD_END ("ProfileList"),
 };
 
 /* The keys are those of profiles: docs/profile-keys.md. */
@@ -97,12 +97,13 @@ static const struct field profile_fields[] = {
     MAP ("limits", FIELD_INTEGER, "Each limit."),
     MAP ("maxima", FIELD_INTEGER, "The most that a run may ask for, of each."),
     MAP ("session", FIELD_ANY, "The keys of [session]."),
+    MAP ("packages", FIELD_ANY, "The keys of [packages]."),
     MAP ("variables", FIELD_TEXT, "Of the environment of its runs."),
     MAP ("blocked", FIELD_ANY, "The keys of [blocked]."),
     MAP ("guard", FIELD_ANY, "The keys of [guard]."),
     MAP ("workdir", FIELD_ANY, "The keys of [workdir]."),
     MAP ("network", FIELD_ANY, "The keys of [network]; where a secret is kept, for admins."),
-    {0},
+    FIELD_END ("Profile"),
 };
 
 static const struct field show_params[] = {

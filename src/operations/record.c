@@ -9,11 +9,29 @@
 
 /* ---- the functions ---- */
 
+/* The filters of CALL, the caller's. A session that is named is meant by its id; NULL with ERROR: there is
+ * none. */
+static json_t *
+record_filters (const struct operation_call *call, GError **error)
+{
+  json_t *filters = operation_filters (call->params);
+  const char *session = json_string_value (json_object_get (filters, "session"));
+  if (!session || g_uuid_string_is_valid (session))
+    return filters;
+  g_autoptr (json_t) shown =
+      operation_call (call->caller, "session.show", json_pack ("{s:s}", "session", session), error);
+  if (!shown)
+    g_clear_pointer (&filters, json_decref);
+  else
+    json_object_set (filters, "session", json_object_get (shown, "session_id"));
+  return filters;
+}
+
 static json_t *
 record_list (const struct operation_call *call, GError **error)
 {
-  g_autoptr (json_t) filters = operation_filters (call->params);
-  return records_list (call->caller->engine->store, call->owner, filters, error);
+  g_autoptr (json_t) filters = record_filters (call, error);
+  return filters ? records_list (call->caller->engine->store, call->owner, filters, error) : NULL;
 }
 
 static json_t *
@@ -25,14 +43,16 @@ record_show (const struct operation_call *call, GError **error)
 static json_t *
 record_stats (const struct operation_call *call, GError **error)
 {
-  g_autoptr (json_t) filters = operation_filters (call->params);
-  return records_stats (call->caller->engine->store, call->owner, filters, error);
+  g_autoptr (json_t) filters = record_filters (call, error);
+  return filters ? records_stats (call->caller->engine->store, call->owner, filters, error) : NULL;
 }
 
 static json_t *
 record_export (const struct operation_call *call, GError **error)
 {
-  g_autoptr (json_t) filters = operation_filters (call->params);
+  g_autoptr (json_t) filters = record_filters (call, error);
+  if (!filters)
+    return NULL;
   json_object_del (filters, "format");
   return records_export (call->caller->engine->store, call->owner, filters, operation_text (call, "format"),
                          call->caller->fd, error);
@@ -51,14 +71,14 @@ static const struct field percentile_fields[] = {
     REAL_0 ("p90", "Nine of ten."),
     REAL_0 ("p99", "99 of 100."),
     REAL_0 ("max", "The longest."),
-    {0},
+    FIELD_END ("Percentiles"),
 };
 static const struct field tally_fields[] = {
     TEXT_0 ("name", "Null: none."),
     WHOLE ("records", "How many."),
     REAL ("wall_ms", "In all."),
     REAL ("cpu_ms", "In all."),
-    {0},
+    FIELD_END ("Tally"),
 };
 static const struct field groups_fields[] = {
     LIST ("outcome", tally_fields, "By outcome."),
@@ -67,7 +87,7 @@ static const struct field groups_fields[] = {
     LIST ("owner", tally_fields, "By owner."),
     LIST ("front_end", tally_fields, "By the way it came."),
     LIST ("day", tally_fields, "By day."),
-    {0},
+    FIELD_END ("TallyGroups"),
 };
 static const struct field record_stats_fields[] = {
     WHOLE ("records", "How many."),
@@ -79,7 +99,7 @@ static const struct field record_stats_fields[] = {
     WHOLE ("peak_memory_bytes", "The most that one held."),
     PART ("wall_ms", percentile_fields, "Of those that ran."),
     PART ("by", groups_fields, "The largest 100 of each."),
-    {0},
+    FIELD_END ("RecordStats"),
 };
 
 static const struct field anchor_fields[] = {
@@ -87,14 +107,11 @@ static const struct field anchor_fields[] = {
     TEXT ("digest", "Its digest."),
     WHOLE ("removed", "How many in all."),
     TEXT ("last_removed", "In UTC."),
-    {0},
+    FIELD_END ("Anchor"),
 };
 static const struct field problem_fields[] = {
-    TEXT ("kind", "What kind."),
-    WHOLE ("seq", "Which row."),
-    TEXT_0 ("run_id", "Of which run."),
-    TEXT_0 ("text", "In words."),
-    {0},
+    TEXT ("kind", "What kind."),  WHOLE ("seq", "Which row."), TEXT_0 ("run_id", "Of which run."),
+    TEXT_0 ("text", "In words."), FIELD_END ("RecordProblem"),
 };
 static const struct field node_fields[] = {
     TEXT_0 ("node", "The machine."),
@@ -104,12 +121,12 @@ static const struct field node_fields[] = {
     TEXT_0 ("written_head", "What became of the head that was given."),
     WHOLE ("problem_count", "How many."),
     LIST ("problems", problem_fields, "The first of them."),
-    {0},
+    FIELD_END ("ChainNode"),
 };
 static const struct field record_verify_fields[] = {
     FLAG ("ok", "Whether nothing was changed."),
     LIST ("nodes", node_fields, "The chain of each machine."),
-    {0},
+    FIELD_END ("RecordVerification"),
 };
 
 static const struct field record_export_fields[] = {

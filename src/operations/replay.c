@@ -48,7 +48,7 @@ session_replay (const struct operation_call *call, GError **error)
 static const struct field error_fields[] = {
     TEXT_0 ("type", "The exception's."),
     TEXT_0 ("message", "Its text."),
-    {0},
+    FIELD_END ("CellError"),
 };
 static const struct field cell_fields[] = {
     WHOLE ("cell", "Its number."),
@@ -58,7 +58,7 @@ static const struct field cell_fields[] = {
     TEXTS ("differs",
            "What of the result is not as it was: outcome, stdout, stderr, value, displays or error."),
     PART ("result", result_fields, "What came of it."),
-    {0},
+    FIELD_END ("ReplayedCell"),
 };
 const struct field replay_fields[] = {
     PART ("session", session_whole_fields, "The new session."),
@@ -67,5 +67,5 @@ const struct field replay_fields[] = {
      .types = FIELD_LIST,
      .items = FIELD_INTEGER,
      .text = "Those that were not, since they ended the session."},
-    {0},
+    FIELD_END ("Replay"),
 };

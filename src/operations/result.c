@@ -112,13 +112,14 @@ static const struct field line_fields[] = {
     WHOLE ("line", "Its number, from 1."),
     WHOLE ("offset", "Where its text is."),
     TEXT ("text", "Of a long line what is around the match."),
-    {0},
+    FIELD_END ("Line"),
 };
-static const struct field text_part[] = {PART_HEAD, TEXT ("text", "Whole characters."), {0}};
+static const struct field text_part[] = {PART_HEAD, TEXT ("text", "Whole characters."),
+                                         FIELD_END ("TextPart")};
 static const struct field lines_part[] = {
     PART_HEAD,
     LIST ("lines", line_fields, "Those that match."),
-    {0},
+    FIELD_END ("LinesPart"),
 };
 static const struct field export_params[] = {
     FIELD_ID ("run", "The run's id."),

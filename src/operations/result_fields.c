@@ -10,7 +10,7 @@ const struct field result_error_fields[] = {
     TEXT_0 ("traceback", "As Python prints it, with the lines of the caller's code only."),
     WHOLE_0 ("line", "The line of the caller's code."),
     TEXT_0 ("hint", "What to do about it, where that is known."),
-    {0},
+    FIELD_END ("RunError"),
 };
 
 const struct field result_violation_fields[] = {
@@ -19,14 +19,14 @@ const struct field result_violation_fields[] = {
     WHOLE ("column", "From 0."),
     TEXT ("text", "The beginning of the code there."),
     TEXT_0 ("hint", "What to do instead."),
-    {0},
+    FIELD_END ("Violation"),
 };
 
 const struct field result_denial_fields[] = {
-    TEXT ("kind", "network, file, write, call, processes, space, file_size, open_files or memory."),
+    TEXT ("kind", "network, file, write, call, install, processes, space, file_size, open_files or memory."),
     TEXT ("detail", "What was refused."),
     TEXT ("hint", "What to do instead, in one sentence."),
-    {0},
+    FIELD_END ("Denial"),
 };
 
 const struct field result_host_fields[] = {
@@ -35,7 +35,7 @@ const struct field result_host_fields[] = {
     WHOLE ("connections", "How many."),
     WHOLE ("in_bytes", "What came from it."),
     WHOLE ("out_bytes", "What went to it."),
-    {0},
+    FIELD_END ("Connection"),
 };
 
 const struct field result_file_fields[] = {
@@ -44,8 +44,8 @@ const struct field result_file_fields[] = {
     TEXT ("mime", "What it looks like."),
     WHOLE ("bytes", "Its size."),
     TEXT ("sha256", "The digest of its content."),
-    TEXT_0 ("url", "A signed path by which it can be had for a while."),
-    {0},
+    TEXT_0 ("url", "A signed path from which it can be downloaded for a while."),
+    FIELD_END ("MadeFile"),
 };
 
 const struct field result_change_fields[] = {
@@ -61,7 +61,7 @@ const struct field result_change_fields[] = {
     FLAG ("binary", "No text, or longer than what is compared."),
     TEXT_0 ("diff", "Of text, as diff -u shows it without its head."),
     FLAG ("truncated", "The diff is cut or left out."),
-    {0},
+    FIELD_END ("Change"),
 };
 
 const struct field result_session_fields[] = {
@@ -71,7 +71,7 @@ const struct field result_session_fields[] = {
     WHOLE ("variables", "How many there are now."),
     WHOLE_0 ("expires_in_ms", "When it ends if nothing uses it; null: it has ended."),
     TEXT ("status", "The same in words."),
-    {0},
+    FIELD_END ("Cell"),
 };
 
 const struct field result_usage_fields[] = {
@@ -79,7 +79,7 @@ const struct field result_usage_fields[] = {
     REAL ("wall_ms", "By the clock."),
     REAL ("cpu_ms", "Of the processors."),
     WHOLE_0 ("peak_memory_bytes", "The most that it held."),
-    {0},
+    FIELD_END ("Usage"),
 };
 
 static const struct field container_fields[] = {
@@ -89,7 +89,7 @@ static const struct field container_fields[] = {
     TEXT_0 ("image", "The image, by its name."),
     TEXT_0 ("version", "Adder's version when it was built."),
     TEXT_0 ("digest", "The image, by its digest."),
-    {0},
+    FIELD_END ("Container"),
 };
 
 const struct field result_isolation_fields[] = {
@@ -97,7 +97,7 @@ const struct field result_isolation_fields[] = {
     TEXTS ("missing", "The mechanisms that this host lacks."),
     TEXT ("backend", "native: a sandbox of the host's; or container."),
     PART_0 ("container", container_fields, "The container; null in a sandbox of the host's."),
-    {0},
+    FIELD_END ("Isolation"),
 };
 
 struct field limit_asked_fields[LIMIT_COUNT + 1], limit_applied_fields[LIMIT_COUNT + 1];
@@ -105,6 +105,8 @@ struct field limit_asked_fields[LIMIT_COUNT + 1], limit_applied_fields[LIMIT_COU
 static void __attribute__ ((constructor)) fill_limits (void)
 {
   static const char *const units[] = {[UNIT_COUNT] = NULL, [UNIT_BYTES] = "bytes", [UNIT_MS] = "ms"};
+  limit_asked_fields[LIMIT_COUNT] = (struct field)FIELD_END ("AskedLimits");
+  limit_applied_fields[LIMIT_COUNT] = (struct field)FIELD_END ("Limits");
   for (int i = 0; i < LIMIT_COUNT; i++) {
     const struct limit_row *row = &limit_table[i];
     limit_applied_fields[i] = (struct field){
@@ -156,5 +158,5 @@ const struct field result_fields[] = {
     PART ("usage", result_usage_fields, "What it used."),
     PART ("limits", limit_applied_fields, "All limits as they were applied."),
     PART_0 ("isolation", result_isolation_fields, "Null when there was no sandbox."),
-    {0},
+    FIELD_END ("Result"),
 };

@@ -68,7 +68,7 @@ static const struct field review_fields[] = {
     TEXT ("digest", "Of the changes: what a yes is for."),
     WHOLE ("files", "How many are changed."),
     WHOLE ("bytes", "Their total size."),
-    {0},
+    FIELD_END ("ReviewSummary"),
 };
 static const struct field review_whole_fields[] = {
     TEXT ("review_id", "Its id; that of its approval as well."),
@@ -80,11 +80,11 @@ static const struct field review_whole_fields[] = {
     WHOLE ("files", "How many are changed."),
     WHOLE ("bytes", "Their total size."),
     LIST ("changes", result_change_fields, "Each of them."),
-    {0},
+    FIELD_END ("Review"),
 };
 static const struct field review_list_fields[] = {
     LIST ("reviews", review_fields, "Those that wait, and those that were broken off."),
-    {0},
+    FIELD_END ("ReviewList"),
 };
 
 #define REVIEW FIELD_ID ("review", "Its id.")
@@ -92,7 +92,7 @@ static const struct field review_list_fields[] = {
 static const struct field place_fields[] = {
     {.name = "root", .types = FIELD_TEXT, .minimum = 1, .maximum = 64, .text = "As the run had it."},
     ASK_TEXT ("path", 4096, "As the run had it."),
-    {0},
+    FIELD_END ("ReviewPlace"),
 };
 /* clang-format off */
 #define PLACE \

@@ -6,6 +6,7 @@
 
 #include "common/json.h"
 #include "common/text.h"
+#include "engine/host/environment_with.h"
 #include "library/library.h"
 #include "library/runs.h"
 #include "operations/fields.h"
@@ -45,6 +46,26 @@ run_check_session (const struct operation_caller *caller, const json_t *params, 
   return FALSE;
 }
 
+/* That the profile and the environment that PARAMS name are there. Whether they can be used the run tells. */
+static gboolean
+run_check_names (const struct operation_caller *caller, const json_t *params, GError **error)
+{
+  const char *profile = json_string_value (json_object_get (params, "profile"));
+  const char *environment = json_string_value (json_object_get (params, "environment"));
+  struct profile_entry *entry = NULL;
+  g_autoptr (GError) problem = NULL;
+  if (profile)
+    profile_cache_get (&caller->engine->profiles, profile, &entry, &problem);
+  profile_entry_unref (entry);
+  /* Who may not use one with packages of runs is not told whether it is there. */
+  if (environment && !environment_with_is_name (environment) && !problem)
+    environment_exists (environment, &problem);
+  if (!g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
+}
+
 /* HTTP opens the directory that a root names; elsewhere a run is given one in other ways. */
 static gboolean
 check_workdir (const struct operation_caller *caller, const json_t *params, GError **error)
@@ -65,7 +86,7 @@ run_request_read (const struct operation_caller *caller, const json_t *params, G
   /* The descriptor is the run's. */
   struct operation_caller asking = *caller;
   asking.fd = -1;
-  if (!run_check_session (&asking, params, error))
+  if (!run_check_session (&asking, params, error) || !run_check_names (&asking, params, error))
     return NULL;
   const struct run_body_source source = {
       .owner = caller->owner, .fds = &caller->fd, .fd_count = caller->fd >= 0 ? 1 : 0};
@@ -75,6 +96,7 @@ run_request_read (const struct operation_caller *caller, const json_t *params, G
   adder_request_set_role (asked, role_name (caller->role));
   adder_request_set_profiles_allowed (asked, caller->profiles);
   adder_request_set_origin (asked, caller->front_end, NULL, NULL);
+  library_set_at_terminal (asked, caller->at_terminal);
   adder_request_set_watch (asked, caller->watch_fd);
   return asked;
 }
@@ -182,16 +204,16 @@ run_end (const struct operation_call *call, GError **error)
     TEXT_0 ("front_end", "By which way it came.")
 /* clang-format on */
 
-static const struct field under_way_fields[] = {UNDER_WAY, {0}};
+static const struct field under_way_fields[] = {UNDER_WAY, FIELD_END ("RunningRun")};
 static const struct field list_fields[] = {
     LIST ("runs", under_way_fields, "Those that are under way, the oldest first."),
-    {0},
+    FIELD_END ("RunList"),
 };
 const struct field run_show_fields[] = {
     UNDER_WAY,
     PART_0 ("result", result_fields, "Of one that ran in the background, while it is held."),
     PART_0 ("record", record_fields, "Of one that has ended, where records are kept."),
-    {0},
+    FIELD_END ("RunState"),
 };
 
 static const struct field list_params[] = {ASK_OWNER, {0}};

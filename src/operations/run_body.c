@@ -16,6 +16,7 @@
 #define ARGUMENTS_MAX 65536
 #define VARIABLES_MAX 1024
 #define VALUES_MAX    256
+#define PACKAGES_MAX  64
 #define FILES_MAX     251 /* SUBMISSION_FDS_MAX of the local socket, without standard input and a directory */
 #define TEXT_MAX      (64 << 20)
 
@@ -38,7 +39,7 @@
     {.name = "place", .types = FIELD_TEXT, .optional = TRUE, .words = FIELD_WORDS ("work", "tmp"), \
      .text = "Of a stored file: /work or /tmp."}
 
-static const struct field file_fields[] = {MEMBERS_OF_FILE, {0}};
+static const struct field file_fields[] = {MEMBERS_OF_FILE, FIELD_END ("InputFile")};
 static const struct field local_file_fields[] = {MEMBERS_OF_FILE, MAY_FLAG ("descriptor"), {0}};
 
 #define MODE(...) \
@@ -51,7 +52,7 @@ static const struct field workdir_fields[] = {
     {.name = "path", .types = FIELD_TEXT, .optional = TRUE, .standard = "\"\"", .maximum = 4096,
      .text = "A folder below it."},
     MODE (.optional = TRUE, .standard = "\"read\""),
-    {0},
+    FIELD_END ("WorkDirectory"),
 };
 static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.optional = FALSE), {0}};
 
@@ -59,6 +60,10 @@ static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.o
 #define MEMBERS_OF_PLACE \
     TEXT_IN (asked.environment, "environment", 64, \
              "An interpreter with its packages, such as science or system."), \
+    {.name = "packages", .types = FIELD_LIST, .items = FIELD_TEXT, .optional = TRUE, .standard = "[]", \
+     .maximum = PACKAGES_MAX, PLACE (asked.with), \
+     .text = "Packages that are installed for it beside those of the environment, such as polars==1.9, where " \
+             "the profile allows it."}, \
     TEXT_IN (asked.profile, "profile", 64, "A named set of limits and rules, such as standard."), \
     {.name = "isolation", .types = FIELD_TEXT, .optional = TRUE, \
      .words = FIELD_WORDS ("auto", "namespaces", "process", "none", "container"), PLACE (isolation), \
@@ -106,6 +111,10 @@ static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.o
     MEMBERS_OF_RUN, \
     ASK_TEXT ("stdin", TEXT_MAX, "Standard input; empty where it is left out.")
 
+#define EVICT \
+    FLAG_IN (asked.evict, "evict", "Whether the session of the owner's that was idle longest ends, where they " \
+                                   "have as many as they may; else the answer is busy then.")
+
 #define OF_SESSION FIELD_NAME ("session", FALSE, "The session's name or id.")
 
 const struct field run_new_params[] = {
@@ -124,6 +133,7 @@ const struct field session_cell_params[] = {
 
 const struct field session_new_params[] = {
     FIELD_NAME ("name", TRUE, "A name for it; without one it has an id alone."),
+    EVICT,
     MEMBERS_OF_PLACE,
     MEMBERS_OF_ALL (LIMITS, file_fields),
     {0},
@@ -136,6 +146,7 @@ const struct field session_replay_params[] = {
      .text = "The first cell to run; 0: all that there are."},
     {.name = "keep_going", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "true",
      .text = "Whether it goes on when a cell does not end as ok; else nothing changes then."},
+    EVICT,
     MEMBERS_OF_PLACE,
     MEMBERS_OF_ALL (LIMITS, file_fields),
     {0},
@@ -143,6 +154,7 @@ const struct field session_replay_params[] = {
 
 const struct field run_local_fields[] = {
     MEMBERS_OF_RUN,
+    EVICT,
     MAY_TEXT ("session"),
     MEMBERS_OF_PLACE,
     MEMBERS_OF_ALL (ANY_LIMITS, local_file_fields),

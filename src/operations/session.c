@@ -151,7 +151,7 @@ session_end (const struct operation_call *call, GError **error)
 {
   struct session *session = session_of (call, error);
   if (session)
-    sessions_end (session, "it was told to");
+    sessions_end (session, "on request");
   return session_shown (session, TRUE);
 }
 

@@ -54,15 +54,15 @@ const struct field session_branch_params[] = {
     WHOLE ("memory_bytes", "What it holds.")
 /* clang-format on */
 
-static const struct field checkpoint_fields[] = {CHECKPOINT_ROWS, {0}};
+static const struct field checkpoint_fields[] = {CHECKPOINT_ROWS, FIELD_END ("CheckpointSummary")};
 static const struct field new_checkpoint_fields[] = {
     CHECKPOINT_ROWS,
     TEXTS ("warnings", "What the session and the checkpoint still share."),
-    {0},
+    FIELD_END ("Checkpoint"),
 };
 static const struct field checkpoints_fields[] = {
     LIST ("checkpoints", checkpoint_fields, "The oldest first."),
-    {0},
+    FIELD_END ("CheckpointList"),
 };
 
 const struct field session_whole_fields[] = {
@@ -83,11 +83,11 @@ const struct field session_whole_fields[] = {
     TEXT_0 ("shell", "ipython or plain."),
     PART_0 ("isolation", result_isolation_fields, "How it is isolated."),
     TEXT_0 ("reason", "Why it has ended."),
-    {0},
+    FIELD_END ("SessionInfo"),
 };
 static const struct field list_fields[] = {
     LIST ("sessions", session_whole_fields, "Live ones first."),
-    {0},
+    FIELD_END ("SessionList"),
 };
 
 static const struct field variable_fields[] = {
@@ -99,22 +99,22 @@ static const struct field variable_fields[] = {
      .text = "Of tables and arrays."},
     WHOLE_0 ("bytes", "With the contents for tables and arrays."),
     SOME (.name = "value", .types = FIELD_TEXT, .text = "Of one that was named."),
-    {0},
+    FIELD_END ("Variable"),
 };
 static const struct field variables_fields[] = {
     LIST ("variables", variable_fields, "At most 1000 of them."),
     WHOLE ("count", "How many there are."),
-    {0},
+    FIELD_END ("VariableList"),
 };
 
 static const struct field cell_fields[] = {
     WHOLE ("cell", "Its number."), TEXT ("code", "What it ran."),         TEXT ("outcome", "How it ended."),
-    TEXT ("started", "In UTC."),   REAL ("wall_ms", "How long it took."), {0},
+    TEXT ("started", "In UTC."),   REAL ("wall_ms", "How long it took."), FIELD_END ("HistoryCell"),
 };
 static const struct field history_fields[] = {
     LIST ("cells", cell_fields, "The oldest first."),
     WHOLE ("dropped", "How many of the first are no longer on record."),
-    {0},
+    FIELD_END ("History"),
 };
 
 const struct field *const session_replies[] = {session_whole_fields, NULL};

@@ -9,7 +9,8 @@ static json_t *
 status_show (const struct operation_call *call, G_GNUC_UNUSED GError **error)
 {
   AdderEngine *engine = call->caller->engine;
-  json_t *status = engine->describe ? engine->describe (engine->described, call->caller->watch_fd)
+  const struct daemon *daemon = &engine->daemon;
+  json_t *status = daemon->describe ? daemon->describe (daemon->data, call->caller->watch_fd)
                                     : json_pack ("{s:b, s:s}", "daemon", 0, "version", adder_version ());
   json_object_set_new (status, "engine", library_status (engine));
   return status;
@@ -26,11 +27,13 @@ static const struct field status_fields[] = {
     SOME (.name = "connections", .types = FIELD_INTEGER, .text = "At the socket, not counting the caller's."),
     SOME (.name = "running", .types = FIELD_INTEGER, .text = "Runs, calls and other work."),
     SOME (.name = "runs", .types = FIELD_INTEGER, .text = "How many there were."),
+    SOME (.name = "config_changed", .types = FIELD_BOOLEAN,
+          .text = "Whether the configuration is another one than it was read: adder reload applies it."),
     SOME (.name = "http", .types = FIELD_LIST, .items = FIELD_TEXT,
           .text = "The addresses at which it answers HTTP."),
     SOME (.name = "http_connections", .types = FIELD_INTEGER, .text = "There."),
     MAP ("engine", FIELD_ANY, "Pools, sessions, memory, approvals and the store."),
-    {0},
+    FIELD_END ("Status"),
 };
 static const struct field *const status_replies[] = {status_fields, NULL};
 

@@ -31,7 +31,7 @@ static const struct field place_fields[] = {
     TEXT_0 ("where", "A path, or a URL without its password."),
     FLAG ("reachable", "Whether it is kept there, and can be written to."),
     TEXT_0 ("problem", "Why not."),
-    {0},
+    FIELD_END ("StorePlace"),
 };
 static const struct field show_fields[] = {
     FLAG ("keeps_records", "Whether records are kept."),
@@ -44,7 +44,7 @@ static const struct field show_fields[] = {
     WHOLE ("bytes", "Their total size."),
     WHOLE ("owners", "Who have some."),
     MAP ("limits", FIELD_INTEGER, "Of [store] in the configuration."),
-    {0},
+    FIELD_END ("StoreInfo"),
 };
 static const struct field lost_fields[] = {
     TEXT ("file_id", "Its id."),
@@ -52,7 +52,7 @@ static const struct field lost_fields[] = {
     TEXT ("owner", "Whose it is."),
     WHOLE ("bytes", "How large it was."),
     TEXT ("why", "What is wrong with its content."),
-    {0},
+    FIELD_END ("LostFile"),
 };
 static const struct field check_fields[] = {
     FLAG ("healthy", "Whether all is whole, or was made so."),
@@ -69,7 +69,7 @@ static const struct field check_fields[] = {
     TEXTS ("unknown", "The first contents that no file has."),
     WHOLE ("swept", "Contents that a crash left without a name."),
     TEXTS ("problems", "Of the database."),
-    {0},
+    FIELD_END ("StoreCheck"),
 };
 static const struct field *const show_replies[] = {show_fields, NULL};
 static const struct field *const check_replies[] = {check_fields, NULL};

@@ -96,16 +96,17 @@ static const struct field token_fields[] = {
      .text = "The directories in which its runs may work."},
     FLAG ("read_only", "Whether it may look, but run and change nothing."),
     FLAG ("may_decide", "Whether it speaks for a person."),
+    FLAG ("acts_for_users", "Whether it is a service's, whose users own what is theirs."),
     WHOLE ("rate", "Requests in a minute; 0: as configured."),
     WHOLE ("concurrent", "Requests at once; 0: as configured."),
     TEXT_0 ("created", "In UTC."),
     TEXT_0 ("expires", "In UTC; null: never."),
     FLAG ("expired", "Whether that is over."),
-    {0},
+    FIELD_END ("Token"),
 };
 static const struct field list_fields[] = {
     LIST ("tokens", token_fields, "By name."),
-    {0},
+    FIELD_END ("TokenList"),
 };
 
 static const struct field token_params[] = {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "adder_types.h"
+#include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "engine/host/interrupt.h"
@@ -207,8 +208,8 @@ static gboolean
 too_many (GError **error, const char *what, guint64 most, const char *key)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-               "%s wait already (%s = %" G_GUINT64_FORMAT "): decide some first, with adder approval list",
-               what, key, most);
+               "%s wait already (%s = %" G_GUINT64_FORMAT "): decide some first", what, key, most);
+  error_add_advice (error, ", with adder approval list");
   return FALSE;
 }
 

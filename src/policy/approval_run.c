@@ -319,7 +319,14 @@ approval_run_place_of (const struct run_request *settled, json_t *shown)
   approval_digest_add_number (place, "isolation", settled->isolation);
   approval_digest_add_number (place, "mitigations", settled->mitigations);
   json_object_set_new (shown, "profile", json_text_or_null (settled->profile));
-  json_object_set_new (shown, "environment", json_text_or_null (settled->environment));
+  /* Only where there are some: what was allowed for ever before there were any is so still. */
+  if (settled->with)
+    bind_words (place, "with", settled->with);
+  g_autofree char *packages = settled->with ? g_strjoinv (" ", settled->with) : NULL;
+  g_autofree char *environment =
+      packages ? g_strdup_printf ("%s with %s", settled->environment, packages) : NULL;
+  json_object_set_new (shown, "environment",
+                       json_text_or_null (environment ? environment : settled->environment));
   json_object_set_new (shown, "isolation", json_string (isolation_names[settled->isolation]));
   bind_workdir (&settled->workdir, place, shown);
   bind_rules (settled, place);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adder_types.h"
+#include "common/error.h"
 #include "common/json.h"
 #include "common/paths.h"
 #include "policy/guard_rules.h"
@@ -39,8 +40,7 @@ profile_load_file (const char *name, const char *file, GError **error)
     return NULL;
   }
   if (problems->len > 0) {
-    g_autofree char *text = profile_problem_text (file, problems->pdata[0]);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s", text);
+    ini_fail (problems, file, error);
     g_clear_pointer (&profile, profile_free);
   } else if (!profile->title)
     profile->title = g_strdup (name);
@@ -68,7 +68,9 @@ profile_load (const char *name, GError **error)
   g_autofree char *known = g_strjoinv (", ", names);
   g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no profile \"%s\"; there are: %s", shown,
-               names[0] ? known : "none (see adder doctor)");
+               names[0] ? known : "none");
+  if (!names[0])
+    error_add_advice (error, " (see adder doctor)");
   return NULL;
 }
 

@@ -45,6 +45,9 @@ struct profile {
     GStrv variables; /* of the caller's, that pass */
   } workdir;
   struct profile_guard guard;
+  struct profile_packages {
+    gboolean with; /* whether callers from elsewhere, and agents, may have packages installed for a run */
+  } packages;
 };
 
 /* ADDER_ERROR_NOT_FOUND names the profiles there are; ADDER_ERROR_INVALID is the first thing that is wrong

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "adder_types.h"
+#include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
@@ -67,9 +68,10 @@ static const struct profile_key main_keys[] = {
      .text = "Whether files that the code leaves, and its long output, are kept in the store; else they are. "
              "A record names them with their digests in either case."},
     {"backend", PROFILE_CHOICE, PROFILE_AT (backend), .choices = backend_names,
-     .text = "`container`: runs are in containers of Docker or Podman (docs/containers.md), and "
-             "refused where none can be had; `auto`: these have a sandbox of the host's, and a warning; else "
-             "`native`. `--isolation` of a run wins."},
+     .text =
+         "`container`: runs are in containers of Docker or Podman (docs/containers.md), and "
+         "refused where none is available; `auto`: these have a sandbox of the host's, and a warning; else "
+         "`native`. `--isolation` of a run wins."},
     {NULL},
 };
 
@@ -84,10 +86,10 @@ profile_groups_set_limit (struct limits *limits, const char *key, const char *va
     struct text_guess guess = TEXT_GUESS_NONE;
     for (int i = 0; i < LIMIT_COUNT; i++)
       text_consider (&guess, key, limit_table[i].name);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 guess.best ? "there is no such limit; did you mean %s?"
-                            : "there is no such limit; adder profile show lists them%s",
-                 guess.best ? guess.best : "");
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there is no such limit%s%s%s",
+                 guess.best ? "; did you mean " : "", guess.best ? guess.best : "", guess.best ? "?" : "");
+    if (!guess.best)
+      error_add_advice (error, "; adder profile show lists them");
     return FALSE;
   }
   const struct limit_row *row = &limit_table[index];
@@ -165,6 +167,16 @@ static const struct profile_key session_keys[] = {
     {NULL},
 };
 
+/* ---- [packages] ---- */
+
+static const struct profile_key packages_keys[] = {
+    {"with", PROFILE_BOOLEAN, PROFILE_AT (packages.with),
+     .text = "Whether a run that comes over HTTP or MCP may name packages (`packages`), which are installed "
+             "for it "
+             "on this machine ([packages.md](packages.md)); else only one from the command line may."},
+    {NULL},
+};
+
 /* ---- [variables] ---- */
 
 #define VARIABLES_MAX 256
@@ -200,6 +212,7 @@ const struct profile_group profile_groups[] = {
     {"maxima", "The most that a run may ask for, `NAME = VALUE` for any limit; else what the limit allows.",
      .set = set_maximum, .show = show_maxima, .check = check_maxima},
     {"session", "Interpreters that are kept between runs.", session_keys},
+    {"packages", "Packages that a run may have beside those of its environment.", packages_keys},
     {"variables", "Environment variables of the code: `NAME = VALUE`. What a run brings itself wins.",
      .set = set_variable, .show = show_variables},
     {"blocked",

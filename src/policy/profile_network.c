@@ -89,7 +89,7 @@ const struct profile_key profile_network_keys[] = {
      .values = "`api.example.org`, `*.example.org`, `example.org:8443`, `192.0.2.7`, `10.1.0.0/16`, `*`",
      .text =
          "The hosts that code can reach with `mode = allow`; without a port 80 and 443. `*.` stands for any "
-         "name below, `*` for any host. An empty list: none. Private addresses are refused in any case, but "
+         "name below, `*` for any host. An empty list: none. Private addresses are always refused, except "
          "for the configuration's `[network] private_networks`."},
     {"secret_host", PROFILE_TEXT, PROFILE_AT (network.secret_host), .check = check_secret_host,
      .values = "`https://api.example.org`",

@@ -77,7 +77,8 @@ roots_parse (const char *word, struct root *ret_root, GError **error)
 static GStrv
 roots_words_of (const struct config *config, GError **error)
 {
-  return profile_list_parse (config->http_roots ? config->http_roots : "", error);
+  const char *roots = config->http_roots; /* adder reload may change it in between */
+  return profile_list_parse (roots ? roots : "", error);
 }
 
 static gboolean
@@ -187,10 +188,10 @@ root_open (const struct config *config, const struct principal *who, const char 
   struct root root = {0};
   if (!roots_is_of (who, name) || !roots_find (config, name, &root)) {
     g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
-    g_set_error (
-        error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-        "there is no root \"%s\" for this caller: [http] roots has them, and a token those of its --roots",
-        shown);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
+                 "there is no root \"%s\" for this caller: [http] roots has them, and a token may have some "
+                 "of them alone",
+                 shown);
     return -1;
   }
   path = path && path[0] ? path : ".";

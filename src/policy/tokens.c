@@ -48,6 +48,7 @@ known_new (const struct config *config, const struct token *token)
   who->roots = g_strdupv (token->roots);
   who->read_only = token->read_only;
   who->may_decide = token->may_decide;
+  who->acts_for_users = token->acts_for_users;
   who->rate = token->rate;
   who->concurrent = token->concurrent;
   struct known *known = g_new0 (struct known, 1);
@@ -100,11 +101,20 @@ tokens_new (const struct config *config, GError **error)
   g_mutex_init (&tokens->lock);
   tokens->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, known_free);
   read_again (tokens);
-  if (!tokens->problem)
-    return tokens;
-  g_propagate_error (error, g_steal_pointer (&tokens->problem));
-  tokens_free (tokens);
-  return NULL;
+  return tokens;
+}
+
+gboolean
+tokens_check (struct tokens *tokens, GError **error)
+{
+  g_mutex_lock (&tokens->lock);
+  if (has_changed (tokens))
+    read_again (tokens);
+  gboolean ok = !tokens->problem;
+  if (!ok && error)
+    *error = g_error_copy (tokens->problem);
+  g_mutex_unlock (&tokens->lock);
+  return ok;
 }
 
 void

@@ -10,9 +10,11 @@
 
 struct tokens;
 
-/* NULL with ERROR when the file is there and cannot be trusted or read: others may read it, it is somebody
- * else's, it has what is not understood. CONFIG must outlive it. */
+/* NULL with ERROR where it is not known which file it is. CONFIG must outlive it. */
 struct tokens *tokens_new (const struct config *config, GError **error);
+/* FALSE with ERROR when the file is there and cannot be trusted or read: others may read it, it is somebody
+ * else's, it has what is not understood. */
+gboolean tokens_check (struct tokens *tokens, GError **error);
 /* NULL is allowed. */
 void tokens_free (struct tokens *tokens);
 

@@ -22,7 +22,7 @@
 #define VERSION       1
 #define DIGEST_DIGITS 64
 
-/* Each of them must be there, perhaps as null. */
+/* Each of them but one must be there, perhaps as null. */
 /* clang-format off */
 #define ROW(member, of) {.name = #member, .types = (of), .items = FIELD_TEXT, FIELD_AT (struct token, member)}
 #define NUMBER(member) \
@@ -39,6 +39,9 @@ static const struct field fields[] = {
     ROW (roots, FIELD_LIST | FIELD_NULL),
     ROW (read_only, FIELD_BOOLEAN),
     ROW (may_decide, FIELD_BOOLEAN),
+    /* Not in files of versions before it, which do not understand it either. */
+    {.name = "acts_for_users", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "false",
+     FIELD_AT (struct token, acts_for_users)},
     NUMBER (rate),
     NUMBER (concurrent),
     {0},
@@ -147,6 +150,7 @@ json_t *
 token_to_json (const struct token *token)
 {
   json_t *value = common_json (token);
+  json_object_set_new (value, "acts_for_users", json_boolean (token->acts_for_users));
   json_object_set_new (value, "created", time_json (token->created_ms));
   json_object_set_new (value, "expires", time_json (token->expires_ms));
   json_object_set_new (value, "expired", json_boolean (token_has_expired (token)));
@@ -157,6 +161,8 @@ static json_t *
 row_json (const struct token *token)
 {
   json_t *value = common_json (token);
+  if (token->acts_for_users)
+    json_object_set_new (value, "acts_for_users", json_true ());
   json_object_set_new (value, "digest", json_string (token->digest));
   json_object_set_new (value, "created_ms", json_integer (token->created_ms));
   json_object_set_new (value, "expires_ms", json_integer (token->expires_ms));
@@ -324,8 +330,7 @@ tokens_find_name (const GPtrArray *tokens, const char *name, GError **error)
     if (strcmp (((struct token *)tokens->pdata[i])->name, name) == 0)
       return tokens->pdata[i];
   g_autofree char *shown = text_one_line (name, TOKEN_NAME_MAX);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no token \"%s\" (see adder token list)",
-               shown);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no token \"%s\"", shown);
   return NULL;
 }
 

@@ -24,7 +24,7 @@ struct token {
   enum role role;
   char *toolset;         /* or NULL */
   GStrv profiles, roots; /* or NULL */
-  gboolean read_only, may_decide;
+  gboolean read_only, may_decide, acts_for_users;
   guint64 rate, concurrent; /* 0: the configuration's */
 };
 void token_free (struct token *token);

@@ -34,12 +34,12 @@ extern int PySys_AddAuditHook (int (*hook) (const char *event, PyObject *argumen
     __attribute__ ((weak));
 
 enum event_kind {
-  EVENT_ANY,   /* denials.py decides */
-  EVENT_OPEN,  /* path, mode, flags */
-  EVENT_READ,  /* a path that is read or executed */
-  EVENT_WRITE, /* a path, or two, that are changed */
-  EVENT_START, /* of a process or thread */
-  EVENT_READ_AND_START,
+  EVENT_ANY,     /* denials.py decides */
+  EVENT_OPEN,    /* path, mode, flags */
+  EVENT_READ,    /* a path that is read or executed */
+  EVENT_WRITE,   /* a path, or two, that are changed */
+  EVENT_START,   /* of a process or thread */
+  EVENT_COMMAND, /* a process that is told what to do: denials.py looks whether it installs packages */
 };
 
 static const struct event {
@@ -50,19 +50,19 @@ static const struct event {
     {"os.chdir", EVENT_READ},
     {"os.chmod", EVENT_WRITE},
     {"os.chown", EVENT_WRITE},
-    {"os.exec", EVENT_READ},
+    {"os.exec", EVENT_COMMAND},
     {"os.fork", EVENT_START},
     {"os.forkpty", EVENT_START},
     {"os.link", EVENT_WRITE},
     {"os.listdir", EVENT_READ},
     {"os.mkdir", EVENT_WRITE},
-    {"os.posix_spawn", EVENT_READ_AND_START},
+    {"os.posix_spawn", EVENT_COMMAND},
     {"os.remove", EVENT_WRITE},
     {"os.rename", EVENT_WRITE},
     {"os.rmdir", EVENT_WRITE},
     {"os.scandir", EVENT_READ},
     {"os.symlink", EVENT_WRITE},
-    {"os.system", EVENT_START},
+    {"os.system", EVENT_COMMAND},
     {"os.truncate", EVENT_WRITE},
     {"os.utime", EVENT_WRITE},
     {"shutil.rmtree", EVENT_WRITE},
@@ -74,7 +74,7 @@ static const struct event {
     {"socket.sendto", EVENT_ANY},
     {"socket.sethostname", EVENT_ANY},
     {"sqlite3.connect", EVENT_READ},
-    {"subprocess.Popen", EVENT_READ_AND_START},
+    {"subprocess.Popen", EVENT_COMMAND},
     {"ctypes.dlsym", EVENT_ANY},
     {"_thread.start_joinable_thread", EVENT_START},
     {"_thread.start_new_thread", EVENT_START},
@@ -257,9 +257,9 @@ concerns (const struct event *event, PyObject *arguments)
   case EVENT_OPEN:
     note_descriptors ();
     return may_be_refused (arguments, 0, audit_opens_for_reading (arguments));
-  case EVENT_READ_AND_START:
+  case EVENT_COMMAND:
     note_processes ();
-    return may_be_refused (arguments, 0, true);
+    return true;
   case EVENT_READ:
     return may_be_refused (arguments, 0, true);
   case EVENT_WRITE:

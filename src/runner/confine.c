@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -213,6 +214,15 @@ confine_close_others (unsigned int first, unsigned int end, struct fault *fault)
   return 0;
 }
 
+/* Where SPARE_FD is beyond what the process may have, fcntl says EINVAL for what is EMFILE otherwise. */
+static int
+spare_errno (void)
+{
+  int err = errno;
+  struct rlimit limit;
+  return err == EINVAL && getrlimit (RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= SPARE_FD ? EMFILE : err;
+}
+
 static int
 confine_settle_descriptors (struct state *state, struct fault *fault)
 {
@@ -233,7 +243,7 @@ confine_settle_descriptors (struct state *state, struct fault *fault)
       continue;
     settled[i].from = fcntl (settled[i].from, F_DUPFD_CLOEXEC, SPARE_FD);
     if (settled[i].from < 0)
-      return fault_set (fault, errno, "cannot set descriptor %d aside", settled[i].to);
+      return fault_set (fault, spare_errno (), "cannot set descriptor %d aside", settled[i].to);
   }
   unsigned int next = 0;
   for (int i = 0; i < COUNT; i++) {

@@ -33,8 +33,8 @@ host_memory_limit (int directory, const char *file)
   return least;
 }
 
-uint64_t
-host_memory_bytes (void)
+static uint64_t
+host_memory_ask (void)
 {
   static const struct {
     const char *controller; /* NULL: v2 */
@@ -49,4 +49,13 @@ host_memory_bytes (void)
       least = limit;
   }
   return least;
+}
+
+uint64_t
+host_memory_bytes (void)
+{
+  static _Atomic uint64_t known;
+  if (known == 0)
+    known = host_memory_ask ();
+  return known;
 }

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The host's memory, or the limit of the control groups that this process is in, whichever is less. In bytes.
- */
+/* The host's memory, or the limit of the control groups that this process is in, whichever is less, as at the
+ * first call: three defaults of the configuration ask, and the answer takes 50 system calls. In bytes. */
 uint64_t host_memory_bytes (void);
 
 /* The least number in FILE of the group DIRECTORY and of the groups above it; UINT64_MAX where there is none.

@@ -19,7 +19,7 @@ const struct limit_row limit_table[LIMIT_COUNT] = {
         {"cpu_percent", UNIT_COUNT, true, false, 0, 0, 100 * 1024,
          "share of the processors, in percent of one (250: two and a half); 0: all that is free. "
          "Needs control groups"},
-    [LIMIT_MEMORY] = {"memory_bytes", UNIT_BYTES, false, true, 8 * MIB, 1 * GIB, 64 * GIB,
+    [LIMIT_MEMORY] = {"memory_bytes", UNIT_BYTES, false, true, LIMIT_MEMORY_LEAST, 1 * GIB, 64 * GIB,
                       "memory of all processes of the run, beyond what the warm interpreter shares"},
     [LIMIT_PIDS] = {"pids", UNIT_COUNT, false, true, 1, 64, 4096, "processes and threads at once"},
     [LIMIT_FILE_SIZE] = {"file_bytes", UNIT_BYTES, false, true, 0, 256 * MIB, 16 * GIB, "size of one file"},

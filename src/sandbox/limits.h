@@ -38,6 +38,9 @@ enum limit {
   LIMIT_COUNT,
 };
 
+/* The least limit of memory: more than a sandbox holds by itself (memory.c). */
+#define LIMIT_MEMORY_LEAST (UINT64_C (16) << 20)
+
 enum limit_unit { UNIT_COUNT, UNIT_BYTES, UNIT_MS };
 
 struct limit_row {

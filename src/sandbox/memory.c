@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/syscalls.h"
+#include "sandbox/limits.h"
 
 #define PAGE_BYTES      ((size_t)4096)
 #define HUGE_BYTES      ((size_t)2 << 20)
@@ -31,6 +32,11 @@
 
 /* A run of pandas makes some 1500 ranges; what does not fit is faulted in when it is touched. */
 #define RANGES_MAX 8192
+
+/* A sandbox holds what it wrote ahead before its limit of memory is set, which can be as low as the least
+ * that may be asked for: v1's groups take no limit below what is held (EBUSY), and v2's kill then. The rest
+ * of that is for what else a sandbox holds, some 2 MiB, and for the code. */
+#define WRITTEN_AHEAD_MAX ((size_t)LIMIT_MEMORY_LEAST * 3 / 4)
 
 /* Bits of /proc/self/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
 #define PAGEMAP_PRESENT   (1ULL << 63)
@@ -288,14 +294,18 @@ memory_pages_count (const struct memory_pages *pages)
   return count_pages (&pages->often) + count_pages (&pages->read);
 }
 
+/* At most MOST bytes of them. */
 static void
-touch (const struct ranges *ranges, int advice)
+touch (const struct ranges *ranges, size_t most, int advice)
 {
-  for (size_t i = 0; i < ranges->count; i++)
+  for (size_t i = 0; i < ranges->count && most > 0; i++) {
+    size_t bytes = ranges->range[i].bytes < most ? ranges->range[i].bytes : most;
     /* ENOMEM for what was unmapped meanwhile, EINVAL before Linux 5.14: then the run faults it in by itself.
      */
-    if (madvise ((void *)ranges->range[i].start, ranges->range[i].bytes, advice) < 0 && errno == EINVAL)
+    if (madvise ((void *)ranges->range[i].start, bytes, advice) < 0 && errno == EINVAL)
       return;
+    most -= bytes;
+  }
 }
 
 void
@@ -303,8 +313,8 @@ memory_touch (const struct memory_pages *pages, bool all)
 {
   if (!pages)
     return;
-  touch (all ? &pages->often : &pages->always, MADV_POPULATE_WRITE);
-  touch (all ? &pages->read : &pages->read_always, MADV_POPULATE_READ);
+  touch (all ? &pages->often : &pages->always, WRITTEN_AHEAD_MAX, MADV_POPULATE_WRITE);
+  touch (all ? &pages->read : &pages->read_always, SIZE_MAX, MADV_POPULATE_READ);
 }
 
 uint64_t

@@ -31,7 +31,8 @@ void memory_learn (struct memory_pages *pages);
 size_t memory_pages_count (const struct memory_pages *pages);
 
 /* Touches what each process wrote and read that learnt, which any run will; ALL: what is counted above. What
- * is not mapped any more is left out. NULL is allowed. */
+ * is not mapped any more is left out, and of what was written all that is beyond three quarters of the least
+ * limit of memory (limits.h). NULL is allowed. */
 void memory_touch (const struct memory_pages *pages, bool all);
 
 /* VmData of the calling process, or 0 without /proc. */

@@ -66,7 +66,8 @@ const struct program_row program_rows[] = {
   REFUSED ("kill killall pkill skill", "Processes end by themselves with the call; timeout bounds how long a command runs."),
   REFUSED ("insmod rmmod modprobe sysctl dmesg kexec", "The kernel is out of reach."),
   REFUSED ("unshare nsenter chroot setsid capsh bwrap firejail pivot_root", "The sandbox cannot be left or nested."),
-  REFUSED ("apt apt-get dpkg yum dnf rpm apk pacman snap flatpak pip pip3 npm npx gem brew",
+  REFUSED ("apt apt-get dpkg yum dnf rpm apk pacman snap flatpak pip pip3 pipx uv conda mamba "
+           "poetry easy_install npm npx gem brew",
            "Nothing can be installed; run_python has its packages already."),
   REFUSED ("git svn hg", "Repositories are not worked on here."),
   REFUSED ("vi vim nano ed ex emacs less more man top htop watch screen tmux script expect",

@@ -21,5 +21,14 @@ const char *const variables_interpreter[] = {
      * address space at first use, which counts in full where RLIMIT_DATA is the memory limit. */
     "ARROW_DEFAULT_MEMORY_POOL=system",
     "JE_ARROW_MALLOC_CONF=background_thread:false",
+    /* Installers ask no index, and so fail at once, where they would try for ten seconds. What is there
+     * already they find, and are content. A run with a network does without these
+     * (runner/python/installs.py). */
+    "PIP_NO_INDEX=1",
+    "PIP_RETRIES=0",
+    "PIP_NO_INPUT=1",
+    "PIP_DISABLE_PIP_VERSION_CHECK=1",
+    "UV_OFFLINE=1",
+    "CONDA_OFFLINE=1",
     NULL,
 };

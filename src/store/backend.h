@@ -19,7 +19,8 @@ enum sql_trouble {
 
 struct sql_failure {
   enum sql_trouble trouble;
-  char text[512]; /* for people, without the database's name; one line */
+  char text[512];   /* for people, without the database's name; one line */
+  gboolean is_away; /* SQL_FAILED: of the database as a whole, and not of this statement */
 };
 
 enum commit_end { COMMIT_UNKNOWN, COMMIT_TAKEN_BACK, COMMIT_DONE };

@@ -73,8 +73,10 @@ int
 blob_cache_create (struct blob_cache *cache, GError **error)
 {
   int fd = blob_file_create (cache->fd, NULL);
-  if (fd < 0)
+  if (fd < 0) {
     error_from_errno (error, errno, "cannot make a file in %s", cache->path);
+    error_make_unavailable (error);
+  }
   return fd;
 }
 
@@ -148,7 +150,9 @@ blob_cache_links (struct blob_cache *cache, GError **error)
   int fd = mkdirat (cache->fd, LINKS, 0700) == 0 || errno == EEXIST
                ? openat (cache->fd, LINKS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                : -1;
-  if (fd < 0)
+  if (fd < 0) {
     error_from_errno (error, errno, "cannot make the directory %s/%s", cache->path, LINKS);
+    error_make_unavailable (error);
+  }
   return fd;
 }

@@ -31,6 +31,7 @@
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "common/error.h"
+#include "common/text.h"
 #include "store/blob_file.h"
 #include "store/blobs_private.h"
 
@@ -94,27 +95,47 @@ open_content_folder (const struct directory *self, const char *sha256, gboolean 
 }
 
 static gboolean
+blobs_directory_is_removed (const struct directory *self)
+{
+  struct stat st;
+  return fstat (self->root_fd, &st) < 0 || st.st_nlink == 0;
+}
+
+static gboolean
+blobs_directory_set_removed (const struct directory *self, const char *what, const char *key, GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE,
+               "cannot %s %s: the directory %s was removed; restart the daemon, which makes it again", what,
+               key, self->path);
+  return FALSE;
+}
+
+static gboolean
 blobs_directory_fail (const struct directory *self, const char *what, const char *key, int err,
                       GError **error)
 {
+  if (blobs_directory_is_removed (self))
+    return blobs_directory_set_removed (self, what, key, error);
   if (abs (err) == ENOENT) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no file %s in %s", key, self->path);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no file %s in the store", key);
     return FALSE;
   }
-  return error_from_errno (error, err, "cannot %s %s in %s", what, key, self->path);
+  error_from_errno (error, err, "cannot %s %s in %s", what, key, self->path);
+  return error_make_unavailable (error);
 }
 
 static gboolean
 fail_put (const struct directory *self, const char *key, int err, GError **error)
 {
-  struct stat st;
-  if (fstat (self->root_fd, &st) == 0 && st.st_nlink > 0)
-    return error_from_errno (error, abs (err) == ENOENT ? EAGAIN : err, "cannot keep %s in %s", key,
-                             self->path);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-               "cannot keep %s: the directory %s was removed; restart the daemon, which makes it again", key,
-               self->path);
-  return FALSE;
+  if (abs (err) == EEXIST) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "cannot keep %s in the store: there is one already",
+                 key);
+    return FALSE;
+  }
+  if (blobs_directory_is_removed (self))
+    return blobs_directory_set_removed (self, "keep", key, error);
+  error_from_errno (error, abs (err) == ENOENT ? EAGAIN : err, "cannot keep %s in %s", key, self->path);
+  return error_make_unavailable (error);
 }
 
 static void
@@ -124,6 +145,57 @@ directory_close (gpointer data)
   fd_close (&self->root_fd);
   g_free (self->path);
   g_free (self);
+}
+
+/* ---- whose it is ---- */
+
+/* What may stand beside the kinds of keys: our own, also in the folder of a state directory, and what file
+ * systems put at their top. */
+static const char *const beside[] = {CONTENT, INCOMING, LINKS,        "writers", "running",
+                                     "place", "cache",  "lost+found", NULL};
+
+static gboolean
+blobs_directory_is_known (const char *name)
+{
+  return g_strv_contains (blob_kinds, name) || g_strv_contains (beside, name) ||
+         g_str_has_prefix (name, ".place-") || g_str_has_prefix (name, "records.db");
+}
+
+/* Whether SELF is empty or ours: files of somebody else's in it would be taken for what a crash left. One
+ * that was used before stays ours, whatever has come into it since. The caller frees *RET_FOREIGN, the first
+ * that is not. FALSE: it cannot be listed. */
+static gboolean
+blobs_directory_find_foreign (const struct directory *self, char **ret_foreign)
+{
+  struct stat st;
+  *ret_foreign = NULL;
+  if (fstatat (self->root_fd, CONTENT, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR (st.st_mode) &&
+      fstatat (self->root_fd, INCOMING, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR (st.st_mode))
+    return TRUE;
+  DIR *list = fd_list (self->root_fd);
+  if (!list)
+    return FALSE;
+  for (const char *name; !*ret_foreign && (name = fd_next_name (list));)
+    if (!blobs_directory_is_known (name))
+      *ret_foreign = g_strdup (name);
+  closedir (list);
+  return TRUE;
+}
+
+static gboolean
+blobs_directory_check_ours (const struct directory *self, GError **error)
+{
+  g_autofree char *foreign = NULL;
+  if (!blobs_directory_find_foreign (self, &foreign))
+    return error_from_errno (error, errno, "cannot list the directory %s of files", self->path);
+  if (!foreign)
+    return TRUE;
+  g_autofree char *shown = text_one_line (foreign, 100);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+               "[store] blobs: the directory %s holds something that is not Adder's (%s): name an empty one, "
+               "or one that Adder has used",
+               self->path, shown);
+  return FALSE;
 }
 
 static gpointer
@@ -137,6 +209,7 @@ directory_open (const struct blobs_place *place, GError **error)
   }
   if (g_mkdir_with_parents (place->rest, 0700) < 0) {
     error_from_errno (error, errno, "cannot make the directory %s for files", place->rest);
+    error_make_unavailable (error);
     return NULL;
   }
   struct directory *self = g_new (struct directory, 1);
@@ -154,6 +227,8 @@ directory_open (const struct blobs_place *place, GError **error)
         place->rest);
     ok = FALSE;
   }
+  /* The store's own folder is nobody else's. */
+  ok = ok && (g_strcmp0 (place->rest, place->scratch) == 0 || blobs_directory_check_ours (self, error));
   if (!ok)
     g_clear_pointer (&self, directory_close);
   return self;
@@ -195,8 +270,10 @@ directory_create (gpointer data, GError **error)
   const struct directory *self = data;
   autoclose int incoming_fd = blobs_directory_open_folder (self, INCOMING, TRUE);
   int fd = incoming_fd < 0 ? -1 : blob_file_create (incoming_fd, NULL);
-  if (fd < 0)
+  if (fd < 0) {
     error_from_errno (error, errno, "cannot make a file in %s", self->path);
+    error_make_unavailable (error);
+  }
   return fd;
 }
 
@@ -228,8 +305,10 @@ fresh_copy (const struct directory *self, int fd, guint64 bytes, const char *sha
   fresh_clear (fresh);
   fresh->folder = blobs_directory_open_folder (self, INCOMING, TRUE);
   fresh->own = fresh->folder < 0 ? -1 : blob_file_create (fresh->folder, &fresh->name);
-  if (fresh->own < 0)
-    return error_from_errno (error, errno, "cannot make a file in %s", self->path);
+  if (fresh->own < 0) {
+    error_from_errno (error, errno, "cannot make a file in %s", self->path);
+    return error_make_unavailable (error);
+  }
   /* As long as it is locked, it is no leftover (sweep). */
   if (fresh->name)
     flock (fresh->own, LOCK_EX | LOCK_NB);
@@ -394,8 +473,8 @@ directory_link (gpointer data, const char *key, G_GNUC_UNUSED guint64 bytes, G_G
   int err = errno;
   if (err != EXDEV && err != EPERM && err != EMLINK && err != EOPNOTSUPP)
     return blobs_directory_fail (self, "link", key, err, error);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "cannot link %s of %s to there: %s", key,
-               self->path, g_strerror (err));
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "cannot link %s of the store to there: %s", key,
+               g_strerror (err));
   return FALSE;
 }
 
@@ -469,8 +548,10 @@ directory_list (gpointer data, blobs_each each, gpointer each_data, GError **err
       continue;
     listing.kind = *kind;
     int r = folder_fd < 0 ? -errno : blobs_directory_walk (folder_fd, list_one, &listing);
-    if (r < 0)
-      return error_from_errno (error, r, "cannot list the files in %s/%s", self->path, *kind);
+    if (r < 0) {
+      error_from_errno (error, r, "cannot list the files in %s/%s", self->path, *kind);
+      return error_make_unavailable (error);
+    }
   }
   return TRUE;
 }
@@ -518,8 +599,10 @@ directory_sweep (gpointer data, guint *ret_removed, GError **error)
     if (fd < 0 && errno == ENOENT)
       continue;
     int r = fd < 0 ? -errno : blobs_directory_walk (fd, parts[i].each, ret_removed);
-    if (r < 0)
-      return error_from_errno (error, r, "cannot look through %s/%s", self->path, parts[i].folder);
+    if (r < 0) {
+      error_from_errno (error, r, "cannot look through %s/%s", self->path, parts[i].folder);
+      return error_make_unavailable (error);
+    }
   }
   return TRUE;
 }
@@ -531,8 +614,10 @@ directory_links (gpointer data, GError **error)
 {
   const struct directory *self = data;
   int fd = blobs_directory_open_folder (self, LINKS, TRUE);
-  if (fd < 0)
+  if (fd < 0) {
     error_from_errno (error, errno, "cannot make the folder %s/%s", self->path, LINKS);
+    error_make_unavailable (error);
+  }
   return fd;
 }
 

@@ -123,8 +123,9 @@ begin_parts (struct upload *upload, GError **error)
   if (!answer)
     g_prefix_error (error, "cannot keep %s in %s: ", upload->key, s3_shown (upload->self->s3));
   else if (!id)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "cannot keep %s in %s: the answer names no upload",
-                 upload->key, s3_shown (upload->self->s3));
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE,
+                 "cannot keep %s in %s: the answer names no upload", upload->key,
+                 s3_shown (upload->self->s3));
   return id ? g_uri_escape_string (id, NULL, FALSE) : NULL;
 }
 
@@ -202,7 +203,7 @@ finish_parts (struct upload *upload, const char *id, const char *list, GError **
     g_autoptr (s3_answer_t) answer = s3_answer_parse (reply.text->str, reply.text->len, NULL, NULL);
     if (answer && strcmp (answer->root, "Error") != 0)
       return TRUE;
-    g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_FAILED,
+    g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE,
                  "cannot keep %s in %s: the server could not put its parts together", upload->key,
                  s3_shown (upload->self->s3));
   }
@@ -303,7 +304,7 @@ bucket_get (gpointer data, const char *key, guint64 bytes, const char *sha256, G
     return -1;
   if (sha256 && strcmp (found, sha256) != 0) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-                 "%s in %s is damaged: it has not the SHA-256 that it had", key, s3_shown (self->s3));
+                 "%s in the store is damaged: it has not the SHA-256 that it had", key);
     return -1;
   }
   blob_cache_keep (self->cache, fd, found, reply.bytes);
@@ -448,8 +449,8 @@ list_page (struct bucket *self, const char *prefix, char **token, GError **error
   gboolean truncated = more && strcmp (more, "true") == 0;
   if (strcmp (answer->root, "ListBucketResult") != 0 ||
       (truncated && (!next || !next[0] || (*token && strcmp (next, *token) == 0)))) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "cannot list files in %s: the answer makes no sense",
-                 s3_shown (self->s3));
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE,
+                 "cannot list files in %s: the answer makes no sense", s3_shown (self->s3));
     return NULL;
   }
   g_free (*token);

@@ -29,6 +29,7 @@ struct check {
   struct interrupt *interrupt;
   struct database *database;
   struct blobs *blobs;
+  gboolean read_only;  /* it only tells what it would do */
   GHashTable *entries; /* key -> struct blob_entry */
   guint64 blob_bytes, rows, row_bytes, foreign, removed, left, forgotten;
   json_t *lost, *unknown;
@@ -148,7 +149,7 @@ forget_row (gpointer data, struct transaction *transaction, GError **error)
 static gboolean
 check_forget (struct check *check, const struct file_row *row, GError **error)
 {
-  if (!check->options->force)
+  if (!check->options->force || check->read_only)
     return TRUE;
   check->forgotten++;
   return database_commit (check->database, forget_row, (gpointer)row->id, error);
@@ -284,7 +285,7 @@ remove_unknown (struct check *check, GError **error)
   /* A bucket that all reach may hold the files of others whose databases are not seen from here. */
   gboolean of_others = files_are_shared (check->store) && !database_is_shared (check->database);
   gboolean many = keys->len > UNKNOWN_MAX && keys->len > check->rows;
-  gboolean strange = (of_others || many) && !check->options->force;
+  gboolean strange = check->read_only || ((of_others || many) && !check->options->force);
   for (guint i = 0; i < keys->len; i++) {
     const char *key = keys->pdata[i];
     if (json_array_size (check->unknown) < NAMED_MAX)
@@ -330,10 +331,10 @@ run_check (struct check *check, json_t *problems, guint *ret_swept, GError **err
 {
   /* What could not be finished for want of one blob is no reason not to look at the others. */
   g_autoptr (GError) unfinished = NULL;
-  if (!files_recover (check->store, &unfinished))
+  if (!check->read_only && !files_recover (check->store, &unfinished))
     json_array_append_new (problems, json_text_or_null (unfinished->message));
   return check_database (check, problems, error) && list_blobs (check, error) && check_rows (check, error) &&
-         remove_unknown (check, error) && blobs_sweep (check->blobs, ret_swept, error);
+         remove_unknown (check, error) && (check->read_only || blobs_sweep (check->blobs, ret_swept, error));
 }
 
 json_t *
@@ -345,6 +346,7 @@ store_check (struct store *store, const struct check_options *options, struct in
   check.blobs = check.database ? store_blobs (store, error) : NULL;
   if (!check.blobs)
     return NULL;
+  check.read_only = store_is_read_only (store);
   g_autoptr (GHashTable) entries = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   g_autoptr (json_t) lost = json_array (), unknown = json_array (), problems = json_array ();
   guint swept = 0;

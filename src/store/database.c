@@ -79,6 +79,12 @@ database_open (const char *url, guint64 timeout_ms, GError **error)
   return database;
 }
 
+void
+database_set_read_only (struct database *database)
+{
+  database->is_read_only = TRUE;
+}
+
 /* What lies idle, which may be lost together. */
 static void
 drop_idle (struct database *database)
@@ -125,7 +131,8 @@ static gboolean
 database_set_failure (GError **error, const struct database *database, const struct sql_failure *failure)
 {
   g_autofree char *text = text_one_line (failure->text, ERROR_SHOWN_BYTES);
-  g_set_error (error, ADDER_ERROR, failure->trouble == SQL_TIMEOUT ? ADDER_ERROR_TIMEOUT : ADDER_ERROR_FAILED,
+  gboolean is_away = failure->trouble != SQL_FAILED || failure->is_away;
+  g_set_error (error, ADDER_ERROR, is_away ? ADDER_ERROR_UNAVAILABLE : ADDER_ERROR_FAILED,
                "the database %s: %s", database->shown, text);
   return FALSE;
 }
@@ -195,7 +202,7 @@ database_take_turn (struct database *database, gboolean write, gint64 deadline_u
     if (*ret_tries)
       reach->is_tried = FALSE; /* not yet: somebody else may, meanwhile */
     if (!g_cond_wait_until (&database->changed, &database->lock, deadline_us) && !may_go (database, write)) {
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT,
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE,
                    "the database %s: it is busy with others for longer than [store] timeout_ms",
                    database->shown);
       ok = FALSE;
@@ -472,7 +479,7 @@ check_version (const struct database *database, gint64 version, GError **error)
 {
   if (version <= schema_latest ())
     return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE,
                "the database %s: a newer Adder wrote it (its tables have version %" G_GINT64_FORMAT
                ", this Adder knows them up to %" G_GINT64_FORMAT
                "): use that Adder, or name another database ([store] records)",
@@ -511,8 +518,10 @@ connect_anew (struct transaction *transaction, GError **error)
   const struct database *database = transaction->database;
   transaction->connection =
       database->backend->connect (database->where, statement_time (transaction), &transaction->failure);
-  if (!transaction->connection)
+  if (!transaction->connection) {
+    transaction->failure.is_away = TRUE;
     return database_set_failure (error, database, &transaction->failure);
+  }
   g_autoptr (GError) problem = NULL;
   if (database_prepare (transaction, &problem) && transaction->connection)
     return TRUE;
@@ -556,6 +565,11 @@ transaction_new (struct database *database, gboolean write, gint64 deadline_us, 
   gint64 turn_us = g_get_monotonic_time () + (gint64)database->timeout_ms * 1000;
   void *connection = NULL;
   gboolean tries;
+  if (write && database->is_read_only) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE,
+                 "the database %s: nothing can be written, since its folder is read-only", database->shown);
+    return NULL;
+  }
   if (!database_take_turn (database, write, deadline_us ? MIN (deadline_us, turn_us) : turn_us, &connection,
                            &tries, error))
     return NULL;

@@ -26,6 +26,8 @@ struct sql_value {
  * used, and again after the connection was lost. A step that takes longer than TIMEOUT_MS fails. After a
  * failure to connect, callers within the next second fail at once, so that not each of them waits. */
 struct database *database_open (const char *url, guint64 timeout_ms, GError **error);
+/* From now on nothing is written to it: who wants to is told so. */
+void database_set_read_only (struct database *database);
 void database_close (struct database *database); /* NULL is allowed */
 
 /* Whether database_open would know what URL means: ADDER_ERROR_INVALID says what it may be. */

@@ -171,7 +171,7 @@ wait_turn (struct database *database, struct member *member)
              member->state == MEMBER_WAITS) {
     g_queue_remove (&commits->waiting, member);
     member->state = MEMBER_DONE;
-    g_set_error (&member->error, ADDER_ERROR, ADDER_ERROR_TIMEOUT,
+    g_set_error (&member->error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE,
                  "the database %s: others wrote to it for longer than [store] timeout_ms", database->shown);
   }
 }

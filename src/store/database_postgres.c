@@ -25,7 +25,7 @@ struct connection {
 static void
 database_postgres_fail (struct sql_failure *failure, enum sql_trouble trouble, const char *text)
 {
-  failure->trouble = trouble;
+  *failure = (struct sql_failure){.trouble = trouble};
   g_strlcpy (failure->text, text, sizeof failure->text);
   g_strdelimit (g_strchomp (failure->text), "\n\t", ' ');
 }
@@ -35,17 +35,20 @@ static const struct {
   const char *state;
   enum sql_trouble trouble;
   const char *text; /* before the server's own words */
+  gboolean is_away;
 } troubles[] = {
-    {"40", SQL_CONFLICT, ""},
-    {"55P03", SQL_CONFLICT, ""},
-    {"08", SQL_LOST, ""},
-    {"57P", SQL_LOST, ""},
-    {"25P03", SQL_LOST, ""},
-    {"25006", SQL_LOST, "it takes no changes (a standby?): "},
-    {"26000", SQL_CONFLICT, ""},
-    {"42P05", SQL_CONFLICT, ""},
-    {"53100", SQL_FAILED, "no space is left on the server's disk: "},
-    {"42501", SQL_FAILED, "its role lacks a right: "},
+    {"40", SQL_CONFLICT, "", FALSE},
+    {"55P03", SQL_CONFLICT, "", FALSE},
+    {"08", SQL_LOST, "", FALSE},
+    {"57P", SQL_LOST, "", FALSE},
+    {"25P03", SQL_LOST, "", FALSE},
+    {"25006", SQL_LOST, "it takes no changes (a standby?): ", FALSE},
+    {"26000", SQL_CONFLICT, "", FALSE},
+    {"42P05", SQL_CONFLICT, "", FALSE},
+    {"53", SQL_FAILED, "", TRUE},
+    {"53100", SQL_FAILED, "no space is left on the server's disk: ", TRUE},
+    {"58", SQL_FAILED, "", TRUE},
+    {"42501", SQL_FAILED, "its role lacks a right: ", TRUE},
 };
 
 static void
@@ -56,11 +59,13 @@ explain_result (struct connection *connection, const PGresult *result, struct sq
   if (!said)
     said = PQerrorMessage (connection->link);
   enum sql_trouble trouble = SQL_FAILED;
+  gboolean is_away = FALSE;
   const char *before = "";
   for (gsize i = 0; state && i < G_N_ELEMENTS (troubles); i++)
     if (g_str_has_prefix (state, troubles[i].state)) {
       trouble = troubles[i].trouble;
       before = troubles[i].text;
+      is_away = troubles[i].is_away;
     }
   if (state && (strcmp (state, "26000") == 0 || strcmp (state, "42P05") == 0))
     connection->forgets = TRUE;
@@ -68,6 +73,7 @@ explain_result (struct connection *connection, const PGresult *result, struct sq
     trouble = SQL_LOST;
   g_autofree char *text = g_strconcat (before, said[0] ? said : "the connection was lost", NULL);
   database_postgres_fail (failure, trouble, text);
+  failure->is_away = is_away;
 }
 
 /* ---- waiting ---- */

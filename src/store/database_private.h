@@ -24,6 +24,7 @@ struct database {
   char *where; /* for the back end: a path, or the URL */
   char *shown; /* for people: without a password */
   guint64 timeout_ms;
+  gboolean is_read_only;
   struct commits *commits;
 
   MUTEX (database) lock;

@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "store/backend.h"
@@ -24,13 +25,22 @@ struct connection {
   char *path;
   dev_t device; /* and the file that was there when it was opened */
   ino_t inode;
+  char *log; /* of a file that nobody wrote to then, and SQLite looks for no changes of; or NULL */
+  struct timespec changed;
 };
 
 static void
 database_sqlite_fail (struct sql_failure *failure, enum sql_trouble trouble, const char *text)
 {
-  failure->trouble = trouble;
+  *failure = (struct sql_failure){.trouble = trouble};
   g_strlcpy (failure->text, text, sizeof failure->text);
+}
+
+static void
+database_sqlite_fail_away (struct sql_failure *failure, const char *text)
+{
+  database_sqlite_fail (failure, SQL_FAILED, text);
+  failure->is_away = TRUE;
 }
 
 /* What CODE, just returned for CONNECTION, means to people. */
@@ -54,25 +64,23 @@ database_sqlite_explain (struct connection *connection, int code, struct sql_fai
     return;
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB:
-    database_sqlite_fail (
-        failure, SQL_FAILED,
+    database_sqlite_fail_away (
+        failure,
         "the file is damaged, or no database. Adder leaves it as it is: put a backup in its place, or move "
         "it "
         "away together with its -wal and -shm files, and a new one is begun");
     return;
   case SQLITE_FULL:
-    database_sqlite_fail (failure, SQL_FAILED, "no space is left on its disk");
+    database_sqlite_fail_away (failure, "no space is left on its disk");
     return;
   case SQLITE_READONLY:
-    database_sqlite_fail (failure, SQL_FAILED,
-                          "it may not be written to: its file, or the folder that it is in, is read-only");
+    database_sqlite_fail_away (
+        failure, "it may not be written to: its file, or the folder that it is in, is read-only");
     return;
   case SQLITE_IOERR:
   case SQLITE_CANTOPEN:
-    failure->trouble = SQL_FAILED;
-    if (err == ENOSPC || err == EDQUOT)
-      g_strlcpy (failure->text, "no space is left on its disk", sizeof failure->text);
-    else
+    database_sqlite_fail_away (failure, "no space is left on its disk");
+    if (err != ENOSPC && err != EDQUOT)
       g_snprintf (failure->text, sizeof failure->text, "%s: %s", sqlite3_errstr (code),
                   err ? g_strerror (err) : "the system does not say why");
     return;
@@ -134,7 +142,16 @@ sqlite_disconnect (void *data)
   g_hash_table_unref (connection->statements);
   sqlite3_close (connection->handle);
   g_free (connection->path);
+  g_free (connection->log);
   g_free (connection);
+}
+
+/* Whether the file or its folder takes no changes, as in a backup that is mounted. */
+static gboolean
+database_sqlite_is_read_only (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  return g_file_test (path, G_FILE_TEST_EXISTS) && (access (path, W_OK) < 0 || access (folder, W_OK) < 0);
 }
 
 /* Only its owner may read it; SQLite gives the files beside it the same mode. An existing file is not opened:
@@ -155,9 +172,12 @@ make_file (const char *path, struct sql_failure *failure)
 static gboolean
 is_in_place (const struct connection *connection)
 {
-  struct stat st;
-  return stat (connection->path, &st) == 0 && st.st_dev == connection->device &&
-         st.st_ino == connection->inode;
+  struct stat st, log;
+  if (stat (connection->path, &st) < 0 || st.st_dev != connection->device || st.st_ino != connection->inode)
+    return FALSE;
+  return !connection->log || ((stat (connection->log, &log) < 0 || log.st_size == 0) &&
+                              st.st_mtim.tv_sec == connection->changed.tv_sec &&
+                              st.st_mtim.tv_nsec == connection->changed.tv_nsec);
 }
 
 static void
@@ -168,17 +188,39 @@ note_place (struct connection *connection, const char *path)
   connection->path = g_strdup (path);
   connection->device = st.st_dev;
   connection->inode = st.st_ino;
+  connection->changed = st.st_mtim;
 }
 
-static const char *const settings[] = {
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = NORMAL",
-    "PRAGMA journal_size_limit = 67108864", /* what a long reader let the log grow to is given back */
-    "PRAGMA cache_size = -256", /* KiB of each connection; what was read lately is in the page cache of the
-                                   host */
-    "PRAGMA trusted_schema = OFF",
-    "PRAGMA cell_size_check = ON",
+static const struct {
+  const char *sql;
+  gboolean writes;
+} settings[] = {
+    {"PRAGMA journal_mode = WAL", TRUE},
+    {"PRAGMA synchronous = NORMAL", TRUE},
+    {"PRAGMA journal_size_limit = 67108864", TRUE}, /* what a long reader let the log grow to is given back */
+    {"PRAGMA cache_size = -256", FALSE}, /* KiB of each connection; what was read lately is in the page cache
+                                            of the host */
+    {"PRAGMA trusted_schema = OFF", FALSE},
+    {"PRAGMA cell_size_check = ON", FALSE},
 };
+
+/* Opens CONNECTION's file. Where nobody can write to its folder, SQLite has to be told that nobody does,
+ * unless somebody who can does so now, or was killed: then what is in the log counts as well, and the index
+ * of it has to be there (https://sqlite.org/wal.html#read_only_databases). */
+static int
+database_sqlite_open (struct connection *connection, gboolean read_only)
+{
+  int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  if (!read_only)
+    return sqlite3_open_v2 (connection->path, &connection->handle, flags | SQLITE_OPEN_READWRITE, NULL);
+  struct stat st;
+  g_autofree char *log = g_strconcat (connection->path, "-wal", NULL);
+  g_autofree char *name = g_uri_escape_string (connection->path, "/", FALSE);
+  gboolean is_still = stat (log, &st) < 0 || st.st_size == 0;
+  connection->log = is_still ? g_steal_pointer (&log) : NULL;
+  g_autofree char *uri = g_strconcat ("file:", name, is_still ? "?immutable=1" : "", NULL);
+  return sqlite3_open_v2 (uri, &connection->handle, flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+}
 
 static void *
 sqlite_connect (const char *where, guint64 timeout_ms, struct sql_failure *failure)
@@ -189,8 +231,8 @@ sqlite_connect (const char *where, guint64 timeout_ms, struct sql_failure *failu
   connection->statements = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, finalize);
   note_place (connection, where);
   database_sqlite_set_deadline (connection, timeout_ms);
-  int code = sqlite3_open_v2 (where, &connection->handle,
-                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+  gboolean read_only = database_sqlite_is_read_only (where);
+  int code = database_sqlite_open (connection, read_only);
   if (code == SQLITE_OK) {
     sqlite3_busy_handler (connection->handle, wait_for_others, connection);
     sqlite3_progress_handler (connection->handle, STEPS_BETWEEN_LOOKS, is_too_late, connection);
@@ -200,7 +242,9 @@ sqlite_connect (const char *where, guint64 timeout_ms, struct sql_failure *failu
   }
   for (gsize i = 0; code == SQLITE_OK && i < G_N_ELEMENTS (settings); i++)
     do
-      code = sqlite3_exec (connection->handle, settings[i], NULL, NULL, NULL);
+      code = read_only && settings[i].writes
+                 ? SQLITE_OK
+                 : sqlite3_exec (connection->handle, settings[i].sql, NULL, NULL, NULL);
     while (is_busy_early (connection, code));
   if (code == SQLITE_OK)
     return connection;
@@ -284,7 +328,7 @@ sqlite_run (void *data, const char *sql, const struct sql_value *values, guint c
   database_sqlite_set_deadline (connection, timeout_ms);
   gboolean begins = g_str_has_prefix (sql, "BEGIN");
   if (begins && !is_in_place (connection)) {
-    database_sqlite_fail (failure, SQL_LOST, "its file was taken away");
+    database_sqlite_fail (failure, SQL_LOST, "its file was taken away, or changed by others");
     return FALSE;
   }
   sqlite3_stmt *statement = find_statement (connection, sql, failure);

@@ -156,25 +156,25 @@ datasets_check_room (const struct putting *putting, struct transaction *transact
           values, G_N_ELEMENTS (values), take_room, &room, NULL, error))
     return FALSE;
   g_autofree char *bytes = size_format (config->store_dataset_bytes_owner);
-  if (room.versions + 1 > DATASET_VERSIONS_MAX)
-    g_set_error (
-        error, ADDER_ERROR, ADDER_ERROR_INVALID,
-        "the data set %s has %d versions, the most that one may have: remove some (adder data remove "
-        "%s:VERSION)",
-        put->name, DATASET_VERSIONS_MAX, put->name);
-  else if (room.datasets + 1 > MIN (config->store_datasets_owner, DATASETS_MAX))
-    g_set_error (
-        error, ADDER_ERROR, ADDER_ERROR_INVALID,
-        "there is no room for the data set %s: an owner may have %" G_GUINT64_FORMAT
-        " of them, each version counted ([store] max_datasets_per_owner); remove some (adder data remove)",
-        put->name, MIN (config->store_datasets_owner, DATASETS_MAX));
+  const char *version = "";
+  if (room.versions + 1 > DATASET_VERSIONS_MAX) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "the data set %s has %d versions, the most that one may have: remove some", put->name,
+                 DATASET_VERSIONS_MAX);
+    version = ":VERSION";
+  } else if (room.datasets + 1 > MIN (config->store_datasets_owner, DATASETS_MAX))
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "there is no room for the data set %s: an owner may have %" G_GUINT64_FORMAT
+                 " of them, each version counted ([store] max_datasets_per_owner); remove some",
+                 put->name, MIN (config->store_datasets_owner, DATASETS_MAX));
   else if (room.bytes + putting->bytes > config->store_dataset_bytes_owner)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "there is no room for the data set %s: those of an owner may have %s in all ([store] "
-                 "max_dataset_bytes_per_owner); remove some (adder data remove)",
+                 "max_dataset_bytes_per_owner); remove some",
                  put->name, bytes);
   else
     return TRUE;
+  error_add_advice (error, " (adder data remove %s%s)", put->name, version);
   return FALSE;
 }
 
@@ -231,8 +231,8 @@ keep_version (struct putting *putting, struct database *database, GError **error
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
   files_write (putting->store, putting->files, PARTS, warnings);
   if (!putting->files[TABLE].written || !putting->files[FACTS].written)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the data set %s cannot be kept: %s",
-                 putting->put->name,
+    g_set_error (error, ADDER_ERROR, putting->files[putting->files[TABLE].written ? FACTS : TABLE].code,
+                 "the data set %s cannot be kept: %s", putting->put->name,
                  warnings->len > 0 ? (char *)warnings->pdata[0] : "the configuration keeps no files");
   else if (database_commit (database, add_dataset, putting, error))
     return TRUE;

@@ -165,9 +165,11 @@ tell_what_there_is (struct store *store, const char *owner, const char *text, co
   else if (names->len > 0)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no data set %s: there is %s%s", text,
                  names->str, shown > NAMES_SHOWN ? " ..." : "");
-  else
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-                 "there is no data set %s: there is none yet (adder data collect, adder data import)", text);
+  else {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no data set %s: there is none yet",
+                 text);
+    error_add_advice (error, " (adder data collect, adder data import)");
+  }
 }
 
 struct dataset *

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "adder_types.h"
+#include "common/error.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "store/file_rows.h"
@@ -132,8 +133,8 @@ files_remove (struct store *store, const char *owner, const char *id, GError **e
   g_ptr_array_add (rows, row);
   if (file_is_of_dataset (row->kind)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "the file %s is of the data set %s, and goes with that: adder data remove", row->id,
-                 row->name);
+                 "the file %s is of the data set %s, and goes with that", row->id, row->name);
+    error_add_advice (error, ": adder data remove");
     return FALSE;
   }
   struct database *database = store_database (store, error);

@@ -55,11 +55,21 @@ files_refuse (struct writing *writing, gsize i, const char *reason)
     writing->reasons[i] = text_one_line (reason, 600);
 }
 
+/* What came of a step for file I. */
 static void
-refuse_all (struct writing *writing, const char *reason)
+files_fail (struct writing *writing, gsize i, const GError *problem)
+{
+  const char *reason = store_told (writing->files[i].owner, problem);
+  if (!writing->reasons[i] && problem->domain == ADDER_ERROR)
+    writing->files[i].code = problem->code;
+  files_refuse (writing, i, reason);
+}
+
+static void
+files_fail_all (struct writing *writing, const GError *problem)
 {
   for (gsize i = 0; i < writing->count; i++)
-    files_refuse (writing, i, reason);
+    files_fail (writing, i, problem);
 }
 
 /* One line for all files that have the reason of file FIRST. */
@@ -247,10 +257,10 @@ put_blobs (struct writing *writing, struct blobs *blobs)
         blobs_put (blobs, writing->blobs[i], file->fd, file->bytes, file->sha256, file->mime, &problem);
     if (file->written)
       continue;
-    files_refuse (writing, i, problem->message);
+    files_fail (writing, i, problem);
     /* Whoever waits for the run does not wait for each of its files in turn. */
     if (g_get_monotonic_time () > give_up_us)
-      refuse_all (writing, problem->message);
+      files_fail_all (writing, problem);
   }
 }
 
@@ -261,7 +271,7 @@ files_write_all (struct writing *writing)
   struct database *database = store_database (writing->store, &problem);
   struct blobs *blobs = database ? store_blobs (writing->store, &problem) : NULL;
   if (!blobs) {
-    refuse_all (writing, problem->message);
+    files_fail_all (writing, problem);
     return;
   }
   files_check_room (writing);
@@ -269,7 +279,7 @@ files_write_all (struct writing *writing)
     if (!writing->reasons[i])
       file_flight_begins (writing->files[i].id);
   if (!database_commit (database, add_rows, writing, &problem))
-    refuse_all (writing, problem->message);
+    files_fail_all (writing, problem);
   put_blobs (writing, blobs);
   for (gsize i = 0; i < writing->count; i++) {
     if (writing->files[i].written)
@@ -286,6 +296,7 @@ files_write (struct store *store, struct file_new *files, gsize count, GPtrArray
 {
   for (gsize i = 0; i < count; i++) {
     files[i].written = FALSE;
+    files[i].code = ADDER_ERROR_FAILED;
     files[i].id[0] = '\0';
   }
   if (count == 0 || !store_keeps_files (store))
@@ -390,7 +401,7 @@ files_put (struct store *store, struct file_new *file, GError **error)
   if (file->written && database_commit (database, keep_one, &putting, error))
     return TRUE;
   if (!file->written)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "%s",
+    g_set_error (error, ADDER_ERROR, file->code, "%s",
                  warnings->len > 0 ? (char *)warnings->pdata[0] : "the configuration keeps no files");
   files_abandon (store, file, 1);
   return FALSE;

@@ -39,6 +39,7 @@ struct file_new {
   const char *owner, *conversation, *session, *run_id; /* all but owner may be NULL */
   char id[ID_BYTES];                                   /* filled by files_write */
   gboolean written;                                    /* by files_write: whether its blob is whole */
+  int code;                                            /* and where it is not, an AdderError */
 };
 
 /* Writes rows (`pending`) and blobs for COUNT files. What cannot be kept has `written` FALSE and a line in

@@ -17,13 +17,13 @@ static const struct field usage_fields[] = {
     MS_OF ("wall_ms", RECORD_WALL_US, "By the clock."),
     MS_OF ("cpu_ms", RECORD_CPU_US, "Of the processors."),
     WHOLE_OF ("peak_memory_bytes", RECORD_PEAK_BYTES, "The most that it held."),
-    {0},
+    FIELD_END ("RecordUsage"),
 };
 
 const struct field record_workdir_fields[] = {
     TEXT ("path", "Of the directory."),
     TEXT ("mode", "read, overlay, review or rw."),
-    {0},
+    FIELD_END ("RecordWorkDirectory"),
 };
 static const struct field more_fields[] = {
     SOME (.name = "description", .types = FIELD_TEXT, .text = "What the code is for."),
@@ -43,7 +43,7 @@ static const struct field more_fields[] = {
     SOME (.name = "denials", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "As in the result."),
     SOME (.name = "network", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "As in the result."),
     SOME (.name = "waits_for", .types = FIELD_TEXT, .text = "The approval that it waits for."),
-    {0},
+    FIELD_END ("RecordDetails"),
 };
 
 /* clang-format off */
@@ -83,15 +83,19 @@ const struct field record_fields[] = {
      .text = "What else there is to say.",
      .marks = RECORD_FIELD_MARK (RECORD_MORE)},
     PLACE,
-    {0},
+    FIELD_END ("Record"),
 };
 
 const struct field record_brief_fields[] = {
-    BEFORE_CODE, TEXT_OF ("code_start", RECORD_CODE, "The beginning of the code."), CODE_DIGEST, PLACE, {0},
+    BEFORE_CODE,
+    TEXT_OF ("code_start", RECORD_CODE, "The beginning of the code."),
+    CODE_DIGEST,
+    PLACE,
+    FIELD_END ("RecordSummary"),
 };
 
 const struct field record_list_fields[] = {
     LIST ("records", record_brief_fields, "The newest first."),
     TEXT_0 ("next", "What to give as `before` for the next page; null: there is none."),
-    {0},
+    FIELD_END ("RecordPage"),
 };

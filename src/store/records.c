@@ -108,9 +108,11 @@ record_head_lock (struct transaction *transaction, const char *node, struct reco
   }
   if (head.seq >= 0)
     *ret_head = head;
-  else if (found > 0)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-                 "the head of the records of node %s is damaged: adder record verify says more", node);
+  else if (found > 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the head of the records of node %s is damaged",
+                 node);
+    error_add_advice (error, ": adder record verify says more");
+  }
   return head.seq >= 0;
 }
 

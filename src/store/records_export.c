@@ -175,8 +175,9 @@ too_damaged (GError **error)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
                "more than %d records in the database have lost their time or their run's id: it is no longer "
-               "one of Adder's; adder record verify says which rows",
+               "one of Adder's",
                PLACELESS_MAX);
+  error_add_advice (error, "; adder record verify says which rows");
   return FALSE;
 }
 

@@ -56,12 +56,15 @@ object_of (const char *text)
   return json_null ();
 }
 
-/* A run that is no cell has the number 0, and one that never ran level -1. */
+/* A run that is no cell has the number 0, one that never ran level -1, and one whose daemon died used nobody
+ * knows what: -1. */
 static gboolean
 records_json_is_none (const struct sql_value *value, enum record_column column)
 {
+  static const guint unknown = 1U << RECORD_LEVEL | 1U << RECORD_WALL_US | 1U << RECORD_CPU_US |
+                               1U << RECORD_QUEUE_US | 1U << RECORD_PEAK_BYTES;
   return value->kind == SQL_NULL || (column == RECORD_CELL && value->integer <= 0) ||
-         (column == RECORD_LEVEL && value->integer < 0);
+         ((unknown & 1U << column) && value->integer < 0);
 }
 
 /* The column of FIELD. Times are milliseconds in the database and texts in JSON; microseconds are

@@ -102,15 +102,18 @@ take_sums (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUS
   return TRUE;
 }
 
+/* What is not known of a run, -1, does not count. */
+#define KNOWN_SUM(column) "CAST(sum(CASE WHEN " column " > 0 THEN " column " ELSE 0 END) AS BIGINT)"
+
 /* All groups at once, so that the rows are gone through once. */
 static gboolean
 records_stats_count_groups (struct counting *counting, GError **error)
 {
   g_autofree char *sql = g_strdup_printf (
       "SELECT outcome, tool, profile, owner, front_end, started_ms / " DAY_MS ", count(*), "
-      "CAST(sum(CASE WHEN level >= 0 THEN 1 ELSE 0 END) AS BIGINT), CAST(sum(wall_us) AS BIGINT), "
-      "CAST(sum(cpu_us) AS BIGINT), min(started_ms), max(started_ms), max(peak_bytes) "
-      "FROM records %s GROUP BY 1, 2, 3, 4, 5, 6",
+      "CAST(sum(CASE WHEN level >= 0 THEN 1 ELSE 0 END) AS BIGINT), " KNOWN_SUM ("wall_us") ", " KNOWN_SUM (
+          "cpu_us") ", min(started_ms), max(started_ms), max(peak_bytes) "
+                    "FROM records %s GROUP BY 1, 2, 3, 4, 5, 6",
       counting->filter->where->str);
   return records_stats_run (counting, sql, take_sums, counting, error);
 }

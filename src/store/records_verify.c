@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "adder_types.h"
+#include "common/error.h"
 #include "common/json.h"
 #include "common/text.h"
 #include "store/records_private.h"
@@ -300,8 +301,8 @@ parse_written (struct store *store, const char *text, struct written *written, G
   g_autofree char *digits = colon ? g_strndup (number, (gsize)(colon - number)) : NULL;
   if (!digits || !g_ascii_string_to_unsigned (digits, 10, 1, G_MAXINT64, &seq, NULL) ||
       !chain_is_digest (colon + 1)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "the head must be as adder record verify prints it: SEQ:DIGEST, or NODE:SEQ:DIGEST");
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the head must be SEQ:DIGEST, or NODE:SEQ:DIGEST");
+    error_add_advice (error, ", as adder record verify prints it");
     return FALSE;
   }
   written->node = from ? g_strndup (text, (gsize)(from - text)) : g_strdup (store_node (store));

@@ -154,8 +154,8 @@ review_find_one (struct reviews *reviews, int store_fd, const char *owner, const
   if (!review || (g_strcmp0 (review->owner, owner) == 0 && !is_expired (reviews, review)))
     return review;
   review_free (review);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s (adder review list)",
-               id);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s", id);
+  error_add_advice (error, " (adder review list)");
   return NULL;
 }
 
@@ -174,8 +174,8 @@ review_check_room (struct reviews *reviews, int store_fd, const struct review_su
   if (all->len < reviews->max_waiting && bytes <= reviews->max_bytes)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-               "too many changes wait for a yes or a no ([review] max_waiting, max_bytes): adder review list "
-               "shows them");
+               "too many changes wait for a yes or a no ([review] max_waiting, max_bytes)");
+  error_add_advice (error, ": adder review list shows them");
   return FALSE;
 }
 
@@ -319,8 +319,8 @@ review_take_directory (struct reviews *reviews, const struct review *review, int
   if (*ret_fd >= 0)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-               "the directory of the review is not open here any more: adder review commit %s opens it",
-               review->id);
+               "the directory of the review is not open here any more");
+  error_add_advice (error, ": adder review commit %s opens it", review->id);
   return FALSE;
 }
 

@@ -393,9 +393,10 @@ review_read (int store_fd, const char *id, gboolean locked, GError **error)
   if (ok && (!read_manifest (review) || !read_phase (review->folder_fd, &review->phase))) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the review %s cannot be read", id);
     ok = FALSE;
-  } else if (review->folder_fd < 0)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s (adder review list)",
-                 id);
+  } else if (review->folder_fd < 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s", id);
+    error_add_advice (error, " (adder review list)");
+  }
   if (!ok) {
     review_free (review);
     return NULL;

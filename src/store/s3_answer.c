@@ -97,7 +97,7 @@ s3_answer_parse (const char *text, gsize length, const char *item, GError **erro
   if (ok && answer->root)
     return g_steal_pointer (&answer);
   /* To GMarkup, a comment alone is a document. */
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the answer is not that of an S3 server: %s",
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, "the answer is not that of an S3 server: %s",
                ok ? "there is nothing in it" : problem->message);
   return NULL;
 }

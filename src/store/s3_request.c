@@ -349,6 +349,7 @@ struct ending {
   guint again;
   gboolean down;
   enum http_end end; /* HTTP_NONE: it arrived */
+  gboolean of_file;  /* the server is well, and will not have this file */
 };
 
 #define ALWAYS 1000
@@ -369,7 +370,7 @@ static const struct ending endings[] = {
     {HTTP_NO_ANSWER, NULL, "the server ends connections without an answer", ALWAYS, FALSE, HTTP_BROKEN},
     {HTTP_CUT, NULL, "the server ends connections", ALWAYS, FALSE, HTTP_BROKEN},
     {HTTP_ALIEN, NULL, "what answers there is not an S3 server", 0, FALSE, HTTP_BROKEN},
-    {0, NULL, "Message too long", 0, FALSE, HTTP_LONG},
+    {0, NULL, "Message too long", 0, FALSE, HTTP_LONG, TRUE},
     {404, "NoSuchBucket", "the bucket does not exist: create it, or name another in [store] blobs", 0, FALSE},
     {403, "InvalidAccessKeyId", "the server does not know the access key", 0, FALSE},
     {403, "SignatureDoesNotMatch", "the secret key is wrong", 0, FALSE},
@@ -382,18 +383,18 @@ static const struct ending endings[] = {
      "the region is wrong: name the bucket's with region= in [store] blobs", 0, FALSE},
     {301, "PermanentRedirect", "the bucket is in another region: name it with region= in [store] blobs", 0,
      FALSE},
-    {400, "EntityTooLarge", "it is too large for the server", 0, FALSE},
+    {400, "EntityTooLarge", "it is too large for the server", 0, FALSE, HTTP_NONE, TRUE},
     {507, "XMinioStorageFull", "the server's disk is full", 0, FALSE},
     {507, "InsufficientStorage", "the server's disk is full", 0, FALSE},
     {403, "QuotaExceeded", "the bucket is full", 0, FALSE},
     {503, "SlowDown", "the server is too busy", ALWAYS, FALSE},
-    {412, "PreconditionFailed", "there is one already", 0, FALSE},
+    {412, "PreconditionFailed", "there is one already", 0, FALSE, HTTP_NONE, TRUE},
     {409, "ConditionalRequestConflict", "somebody else writes it", ALWAYS, FALSE},
     {301, NULL, "the bucket is elsewhere: look at endpoint= and region= in [store] blobs", 0, FALSE},
     {307, NULL, "the bucket is elsewhere: look at endpoint= and region= in [store] blobs", 0, FALSE},
     {403, NULL, "the access key is wrong or has no right to do that", 0, FALSE},
     {408, NULL, "the server waited too long for it", ALWAYS, FALSE},
-    {412, NULL, "there is one already", 0, FALSE},
+    {412, NULL, "there is one already", 0, FALSE, HTTP_NONE, TRUE},
     {429, NULL, "the server is too busy", ALWAYS, FALSE},
     {500, NULL, "the server has a fault of its own", ALWAYS, FALSE},
     {502, NULL, "the server is not ready", ALWAYS, FALSE},
@@ -432,8 +433,10 @@ static gboolean
 s3_request_say (const struct s3 *s3, const struct s3_request *request, int code, const char *what,
                 GError **error)
 {
+  /* Where the bucket is helps nobody but those that look after it. */
   g_set_error (error, ADDER_ERROR, code, "cannot %s %s in %s: %s", request->doing,
-               request->key ? request->key : "files", s3->shown, what);
+               request->key ? request->key : "files",
+               code == ADDER_ERROR_UNAVAILABLE ? s3->shown : "the store", what);
   return FALSE;
 }
 
@@ -452,7 +455,8 @@ s3_request_fail (struct s3 *s3, const struct s3_request *request, const struct h
     s3->down = g_strdup (what);
   }
   g_mutex_unlock (&s3->lock);
-  return s3_request_say (s3, request, ADDER_ERROR_FAILED, what, error);
+  return s3_request_say (s3, request, ending->of_file ? ADDER_ERROR_FAILED : ADDER_ERROR_UNAVAILABLE, what,
+                         error);
 }
 
 static gboolean
@@ -463,7 +467,7 @@ check_up (struct s3 *s3, const struct s3_request *request, GError **error)
   if (s3->down && g_get_monotonic_time () < s3->down_until_us)
     down = g_strdup (s3->down);
   g_mutex_unlock (&s3->lock);
-  return !down || s3_request_say (s3, request, ADDER_ERROR_FAILED, down, error);
+  return !down || s3_request_say (s3, request, ADDER_ERROR_UNAVAILABLE, down, error);
 }
 
 static void
@@ -513,7 +517,7 @@ s3_perform (struct s3 *s3, const struct s3_request *request, s3_reply_t *ret_rep
     struct attempt attempt;
     g_auto (http_response_t) response = {0};
     if (!s3_keys_read (&s3->place, &keys, error))
-      return FALSE;
+      return error_make_unavailable (error);
     gint64 left = until - g_get_monotonic_time ();
     s3_request_begin (&attempt, request, ret_reply);
     attempt_run (s3, &attempt, &keys, MAX (left, 1000), &response);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "adder_types.h"
 #include "common/error.h"
@@ -14,15 +15,21 @@
 #include "common/text.h"
 #include "store/blobs.h"
 #include "store/database.h"
+#include "store/departed.h"
 #include "store/file_url.h"
 #include "store/files.h"
 #include "store/records_private.h"
+#include "store/schema.h"
 #include "store/writers.h"
 
 #define NODE_MAX 100
 /* The first look comes after a moment, so that commands that only ask something do not pay for it. */
 #define FIRST_LOOK_US (1 * G_USEC_PER_SEC)
 #define LOOK_US       (60 * G_USEC_PER_SEC)
+#define REACHED_US    (1 * G_USEC_PER_SEC) /* for how long it is believed that both answer, or do not */
+
+/* A key that nothing has. */
+#define NO_KEY "output/00000000-0000-0000-0000-000000000000"
 
 LOCK_CLASS (store);
 
@@ -32,15 +39,21 @@ struct store {
   struct file_signer *signer;
   struct writers *writers;
   struct record_memory *record_memory;
+  struct departed *departed;
+  gint is_recovered; /* atomic: whether what the dead left was looked for */
   MUTEX (store) lock;
   GCond changed;
   GUARDED_BY (store) struct database *database;
   GUARDED_BY (store) struct blobs *blobs;
   GUARDED_BY (store) GThread *thread;
   GUARDED_BY (store) gboolean is_woken, is_closed;
+  GUARDED_BY (store) gboolean is_read_only; /* its folder takes no files: what is kept can be read */
+  GUARDED_BY (store) gint64 reached_us;     /* when it was looked whether both answer; 0: never */
+  GUARDED_BY (store) GError *away;          /* what was found; NULL: they do */
 };
 
 static gboolean sweep_writers (struct store *store, GError **error);
+static gboolean recover_departed (struct store *store, GError **error);
 
 /* What the thread does, in order. */
 struct duty {
@@ -51,6 +64,7 @@ static const struct duty duties[] = {
     {"files", files_recover},
     {"records", records_retain},
     {"writers", sweep_writers},
+    {"runs of daemons that died", recover_departed},
     {NULL, NULL},
 };
 
@@ -93,6 +107,16 @@ check_config (const struct config *config, GError **error)
   return FALSE;
 }
 
+/* A bucket, or a directory that is there already. */
+static gboolean
+names_place (const struct config *config)
+{
+  const char *blobs = config->store_blobs;
+  return g_str_has_prefix (blobs, "s3://") ||
+         (g_str_has_prefix (blobs, "directory:") &&
+          g_file_test (blobs + strlen ("directory:"), G_FILE_TEST_IS_DIR));
+}
+
 struct store *
 store_new (const struct config *config, GError **error)
 {
@@ -109,10 +133,14 @@ store_new (const struct config *config, GError **error)
   store->node = g_steal_pointer (&node);
   store->signer = file_signer_new ();
   store->record_memory = record_memory_new ();
+  store->departed = departed_new (store);
   g_mutex_init (&store->lock);
   g_cond_init (&store->changed);
   g_autoptr (GError) problem = NULL;
-  if (g_str_has_prefix (config->store_blobs, "s3://") && !store_blobs (store, &problem) &&
+  /* What is wrong with a place that is named is told at once, what is wrong with its server when it is
+   * wanted.
+   */
+  if (names_place (config) && !store_blobs (store, &problem) &&
       g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_INVALID)) {
     g_propagate_error (error, g_steal_pointer (&problem));
     store_unref (store);
@@ -171,8 +199,7 @@ sweep_writers (struct store *store, GError **error)
 
 /* ---- opening ---- */
 
-/* The folder of the store in the state directory; the caller's. */
-static char *
+char *
 store_folder (GError **error)
 {
   g_autofree char *state = paths_state_dir (error);
@@ -204,11 +231,26 @@ open_database (struct store *store, GError **error)
       is_named ? g_path_get_dirname (records + strlen ("sqlite:")) : store_folder (error);
   g_autofree char *url =
       strcmp (records, "sqlite") == 0 ? g_strdup_printf ("sqlite:%s/records.db", folder) : g_strdup (records);
+  if (!folder)
+    return FALSE;
   /* Whoever writes to a file has its lock beside it. */
-  if (!folder || !writers_show (store->writers, folder, g_str_has_prefix (url, "sqlite:"), error))
+  gboolean is_writable = access (folder, W_OK) == 0 || (errno != EROFS && errno != EACCES);
+  if (is_writable && !writers_show (store->writers, folder, g_str_has_prefix (url, "sqlite:"), error))
     return FALSE;
   store->database = database_open (url, config->store_timeout_ms, error);
+  store->is_read_only = store->database && !is_writable;
+  if (store->is_read_only)
+    database_set_read_only (store->database);
   return store->database != NULL;
+}
+
+gboolean
+store_is_read_only (struct store *store)
+{
+  g_mutex_lock (&store->lock);
+  gboolean is_read_only = store->is_read_only;
+  g_mutex_unlock (&store->lock);
+  return is_read_only;
 }
 
 struct database *
@@ -216,9 +258,16 @@ store_database (struct store *store, GError **error)
 {
   g_mutex_lock (&store->lock);
   struct database *database = open_database (store, error) ? store->database : NULL;
-  if (database)
+  if (database && !store->is_read_only)
     store_start_thread (store);
   g_mutex_unlock (&store->lock);
+  if (!database) {
+    error_make_unavailable (error);
+    return NULL;
+  }
+  /* Who asks after a restart is to find it; what fails now is done by the thread. */
+  if (!store_is_read_only (store) && g_atomic_int_compare_and_exchange (&store->is_recovered, 0, 1))
+    (void)departed_recover (store->departed, database, NULL);
   return database;
 }
 
@@ -250,7 +299,96 @@ store_blobs (struct store *store, GError **error)
   g_mutex_lock (&store->lock);
   struct blobs *blobs = open_blobs (store, error) ? store->blobs : NULL;
   g_mutex_unlock (&store->lock);
+  if (!blobs)
+    error_make_unavailable (error);
   return blobs;
+}
+
+/* ---- whether they answer ---- */
+
+static gboolean
+reach_database (struct store *store, GError **error)
+{
+  gint64 version = 0;
+  struct database *database = store_database (store, error);
+  struct transaction *transaction = database ? database_begin (database, FALSE, error) : NULL;
+  gboolean ok = transaction && schema_read_version (transaction, &version, error);
+  transaction_end (transaction);
+  return ok;
+}
+
+static gboolean
+reach_blobs (struct store *store, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  struct blobs *blobs = store_blobs (store, &problem);
+  if (blobs && (blobs_stat (blobs, NO_KEY, NULL, &problem) ||
+                g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)))
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
+}
+
+/* FALSE: what was found last is too old. */
+static gboolean
+recall_reach (struct store *store, GError **ret_away)
+{
+  g_mutex_lock (&store->lock);
+  gboolean is_new = store->reached_us > 0 && g_get_monotonic_time () - store->reached_us < REACHED_US;
+  if (is_new && store->away)
+    *ret_away = g_error_copy (store->away);
+  g_mutex_unlock (&store->lock);
+  return is_new;
+}
+
+static void
+remember_reach (struct store *store, const GError *away)
+{
+  g_mutex_lock (&store->lock);
+  g_clear_error (&store->away);
+  store->away = away ? g_error_copy (away) : NULL;
+  store->reached_us = g_get_monotonic_time ();
+  g_mutex_unlock (&store->lock);
+}
+
+gboolean
+store_is_reachable (struct store *store, GError **error)
+{
+  g_autoptr (GError) away = NULL;
+  if (!recall_reach (store, &away)) {
+    if (!store_keeps_records (store) || reach_database (store, &away))
+      (void)(!store_keeps_files (store) || reach_blobs (store, &away));
+    remember_reach (store, away);
+  }
+  if (!away)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&away));
+  return FALSE;
+}
+
+/* A client that asks again and again is one line of the log. */
+static void
+log_away (const char *problem)
+{
+  static GMutex said_lock;
+  static char *said;
+  g_mutex_lock (&said_lock);
+  if (g_strcmp0 (said, problem) != 0) {
+    log_warning ("store: %s", problem);
+    g_free (said);
+    said = g_strdup (problem);
+  }
+  g_mutex_unlock (&said_lock);
+}
+
+const char *
+store_told (const char *owner, const GError *problem)
+{
+  if (!g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE) || !owner || owner[0] == '\0' ||
+      (g_str_has_prefix (owner, "uid:") && !strchr (owner, '/'))) /* a service's user is "uid:1000/anna" */
+    return problem->message;
+  log_away (problem->message);
+  return "the store is not available at the moment: try again later (the daemon's log says why)";
 }
 
 struct file_signer *
@@ -263,6 +401,19 @@ struct record_memory *
 store_record_memory (struct store *store)
 {
   return store->record_memory;
+}
+
+struct departed *
+store_departed (struct store *store)
+{
+  return store->departed;
+}
+
+static gboolean
+recover_departed (struct store *store, GError **error)
+{
+  struct database *database = store_database (store, error);
+  return database && departed_recover (store->departed, database, error);
 }
 
 /* ---- the thread ---- */
@@ -341,11 +492,13 @@ clear_store (gpointer data)
   struct store *store = data;
   store_close (store);
   UNSHARED (store);
+  departed_free (store->departed);
   database_close (store->database);
   blobs_close (store->blobs);
   file_signer_free (store->signer);
   writers_free (store->writers);
   record_memory_free (store->record_memory);
+  g_clear_error (&store->away);
   g_mutex_clear (&store->lock);
   g_cond_clear (&store->changed);
   g_free (store->node);

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_python of the toolset `adder`: a result made short for a model. */
+#include <string.h>
+
+#include "common/error.h"
 #include "common/json.h"
-#include "library/library.h"
+#include "common/text.h"
 #include "tools/attached_files.h"
 #include "tools/call.h"
+#include "tools/file_tools.h"
 #include "tools/toolset_adder.h"
+
+#define SHOWN_BYTES 100
 
 /* ---- a result, made short ---- */
 
@@ -82,14 +88,15 @@ short_result (const struct ran *ran, gboolean charts)
 static gboolean
 adder_run_check_cell (const struct call *call, GError **error)
 {
-  static const char *const settled[] = {"environment", "profile", "memory_mb"};
+  static const char *const settled[] = {"environment", "packages", "profile", "memory_mb"};
   if (!call_text (call, "session"))
     return TRUE;
   for (gsize i = 0; i < G_N_ELEMENTS (settled); i++)
     if (!json_is_null (json_object_get (call->arguments, settled[i]))) {
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                   "%s is settled when a session is made: give it to session_new, or leave out session",
-                   settled[i]);
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is settled when a session is made: %s",
+                   settled[i],
+                   call->caller->makes_sessions ? "leave out that or session"
+                                                : "give it to session_new, or leave out session");
       return FALSE;
     }
   if (json_array_size (json_object_get (call->arguments, "arguments")) == 0)
@@ -99,40 +106,85 @@ adder_run_check_cell (const struct call *call, GError **error)
   return FALSE;
 }
 
-static void
-set_arguments (const struct call *call, AdderRequest *request)
+/* The list NAME; the caller's, with the strings of the arguments. */
+static const char **
+adder_run_texts_of (const struct call *call, const char *name)
 {
-  g_autoptr (GPtrArray) texts = g_ptr_array_new ();
+  GPtrArray *texts = g_ptr_array_new ();
   gsize index;
   json_t *text;
-  json_array_foreach (json_object_get (call->arguments, "arguments"), index, text)
+  json_array_foreach (json_object_get (call->arguments, name), index, text)
       g_ptr_array_add (texts, (char *)(guintptr)json_string_value (text));
   g_ptr_array_add (texts, NULL);
-  adder_request_set_arguments (request, (const char *const *)texts->pdata);
+  return (const char **)g_ptr_array_free (texts, FALSE);
 }
 
 gboolean
 adder_settle (const struct call *call, AdderRequest *request, GError **error)
 {
   gint64 timeout = call_integer (call, "timeout"), memory_mb = call_integer (call, "memory_mb");
+  g_autofree const char **packages = adder_run_texts_of (call, "packages");
   adder_request_set_environment (request, call_text (call, "environment"));
+  adder_request_set_packages (request, packages);
   if (memory_mb > 0 && !adder_request_set_limit (request, "memory_bytes", (guint64)memory_mb << 20, error))
     return FALSE;
   return timeout == 0 || call_set_timeout (call, request, call_text (call, "profile"), timeout, error);
 }
 
+/* The file that the caller opened as PATH, or NULL. */
+static const struct tool_file *
+adder_run_opened (const struct call *call, const char *path)
+{
+  for (gsize i = 0; i < call->caller->file_count; i++)
+    if (strcmp (call->caller->files[i].path, path) == 0)
+      return &call->caller->files[i];
+  return NULL;
+}
+
+static gboolean
+adder_run_put_file (const struct call *call, AdderRequest *request, const char *file, GError **error)
+{
+  const struct tool_file *opened = adder_run_opened (call, file);
+  if (opened)
+    return adder_request_add_file (request, opened->name, opened->fd, error);
+  if (file_tools_is_id (file))
+    return adder_request_add_stored_file (request, file, NULL, "work", error);
+  g_autofree char *shown = text_one_line (file, SHOWN_BYTES);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+               "%s is no id of a stored file, and local files cannot be named here: give a file_id that "
+               "list_files has, or ask the user to store the file",
+               shown);
+  return FALSE;
+}
+
+/* The files that the call names. */
+static gboolean
+adder_run_put_files (const struct call *call, AdderRequest *request, GError **error)
+{
+  gsize index;
+  json_t *file;
+  json_array_foreach (json_object_get (call->arguments, "files"), index, file)
+  {
+    if (!adder_run_put_file (call, request, json_string_value (file), error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static AdderRequest *
-build (struct call *call, GError **error)
+build (struct call *call, char **ret_note, GError **error)
 {
   const char *session = call_text (call, "session");
-  if (!adder_run_check_cell (call, error))
+  if (!adder_run_check_cell (call, error) || !adder_session_ensure (call, ret_note, error))
     return NULL;
   AdderRequest *request = call_request (call, call_text (call, "code"), call_text (call, "profile"));
-  set_arguments (call, request);
+  g_autofree const char **arguments = adder_run_texts_of (call, "arguments");
+  adder_request_set_arguments (request, arguments);
   adder_request_set_tables (request, call_text (call, "tables"));
   if (session)
     adder_request_set_session (request, session, TRUE);
-  if (!adder_settle (call, request, error) || !attached_files_put (call, session, request, error))
+  if (!adder_settle (call, request, error) || !adder_run_put_files (call, request, error) ||
+      !attached_files_put (call, session, request, error))
     g_clear_pointer (&request, adder_request_free);
   return request;
 }
@@ -142,23 +194,16 @@ adder_run_tool (struct call *call)
 {
   struct ran ran;
   g_autoptr (GError) problem = NULL;
-  AdderRequest *request = build (call, &problem);
+  g_autofree char *note = NULL;
+  AdderRequest *request = build (call, &note, &problem);
   if (!request)
     call_fail (call, problem);
   else if (call_run (call, request, &ran)) {
+    if (call_flag (call, "end_session"))
+      adder_session_end_after (call, &ran);
+    if (note)
+      json_array_append_new (json_object_get (ran.result, "warnings"), json_string (note));
     call_reply (call, short_result (&ran, call_flag (call, "charts")), &ran);
     ran_clear (&ran);
   }
-}
-
-void
-adder_session_new_tool (struct call *call)
-{
-  g_autoptr (GError) problem = NULL;
-  json_t *made = NULL;
-  AdderRequest *options = call_request (call, "", call_text (call, "profile"));
-  if (adder_settle (call, options, &problem))
-    made = library_session_new (call->tools->engine, options, call_text (call, "name"), &problem);
-  adder_request_free (options);
-  call_reply_value (call, made, problem);
 }

@@ -4,11 +4,13 @@
 
 #include <string.h>
 
+#include "common/error.h"
 #include "common/json.h"
 #include "engine/request/outcome.h"
 #include "library/library.h"
 #include "operations/operation.h"
 #include "policy/rates.h"
+#include "store/store.h"
 #include "tools/attached_files.h"
 #include "tools/tool_enablement.h"
 
@@ -85,6 +87,22 @@ call_flag (const struct call *call, const char *name)
 
 /* ---- replies ---- */
 
+/* Whether the code was run, however it ended. */
+static gboolean
+call_code_ran (AdderOutcome outcome)
+{
+  switch (outcome) {
+  case ADDER_OUTCOME_REFUSED:
+  case ADDER_OUTCOME_APPROVAL_REQUIRED:
+  case ADDER_OUTCOME_CANCELLED:
+  case ADDER_OUTCOME_BUSY:
+  case ADDER_OUTCOME_FAILED:
+    return FALSE;
+  default:
+    return TRUE;
+  }
+}
+
 void
 call_reply (struct call *call, json_t *value, const struct ran *ran)
 {
@@ -97,6 +115,7 @@ call_reply (struct call *call, json_t *value, const struct ran *ran)
   if (!ran || ran->outcome == ADDER_OUTCOME_OK)
     return;
   call->reply->is_error = TRUE;
+  call->reply->is_of_code = call_code_ran (ran->outcome);
   call->reply->exit_code = ran->outcome == ADDER_OUTCOME_REFUSED ? ran->exit_code : EXIT_OF_FAILED_CODE;
 }
 
@@ -122,17 +141,21 @@ is_fault (const GError *problem)
 {
   static const AdderError of_callers[] = {ADDER_ERROR_INVALID,   ADDER_ERROR_NOT_FOUND, ADDER_ERROR_BUSY,
                                           ADDER_ERROR_CANCELLED, ADDER_ERROR_ENDED,     ADDER_ERROR_REFUSED,
-                                          ADDER_ERROR_APPROVAL};
+                                          ADDER_ERROR_APPROVAL,  ADDER_ERROR_EXISTS};
   for (gsize i = 0; i < G_N_ELEMENTS (of_callers); i++)
     if (g_error_matches (problem, ADDER_ERROR, (gint)of_callers[i]))
       return FALSE;
   return TRUE;
 }
 
+/* A model has no terminal, and not every caller is told where records and files are kept. */
 void
 call_fail (struct call *call, const GError *problem)
 {
-  call_reply (call, json_pack ("{s:o}", "error", json_text_or_null (problem->message)), NULL);
+  g_autofree char *plain = error_told (problem, call->caller->at_terminal);
+  const char *told = store_told (call->caller->owner, problem);
+  call_reply (call, json_pack ("{s:o}", "error", json_text_or_null (told == problem->message ? plain : told)),
+              NULL);
   call->reply->is_error = TRUE;
   call->reply->exit_code = outcome_exit_code (call_outcome_of (problem));
   call->reply->is_fault = is_fault (problem);
@@ -165,6 +188,7 @@ call_request (const struct call *call, const char *code, const char *profile)
   adder_request_set_accept_all (request, call->caller->accept_all);
   adder_request_set_watch (request, call->caller->watch_fd);
   adder_request_set_pictures (request, call->caller->picture_bytes, call->caller->picture_side);
+  library_set_pictures_bytes (request, call->caller->pictures_bytes);
   return request;
 }
 
@@ -288,21 +312,6 @@ ran_stderr (const struct ran *ran)
   return g_string_free (text, FALSE);
 }
 
-/* Whether the code was run, or refused by what it says; otherwise nothing about it can be told. */
-static gboolean
-call_is_about_code (AdderOutcome outcome)
-{
-  switch (outcome) {
-  case ADDER_OUTCOME_APPROVAL_REQUIRED:
-  case ADDER_OUTCOME_CANCELLED:
-  case ADDER_OUTCOME_BUSY:
-  case ADDER_OUTCOME_FAILED:
-    return FALSE;
-  default:
-    return TRUE;
-  }
-}
-
 static void
 reply_not_run (struct call *call, const struct ran *ran)
 {
@@ -321,7 +330,8 @@ call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran)
   struct ran ran = {.outcome = adder_result_outcome (result), .exit_code = adder_result_exit_code (result)};
   ran.result = library_result (result);
   adder_result_free (result);
-  if (call_is_about_code (ran.outcome)) {
+  /* What a refusal says is about the code as well; of all else that was no run nothing can be told. */
+  if (call_code_ran (ran.outcome) || ran.outcome == ADDER_OUTCOME_REFUSED) {
     attached_files_end (call);
     *ret_ran = ran;
     return TRUE;
@@ -356,8 +366,8 @@ call_run (struct call *call, AdderRequest *request, struct ran *ret_ran)
 json_t *
 call_operation (const struct call *call, const char *name, json_t *params, GError **error)
 {
-  const struct operation_caller caller =
-      OPERATION_CALLER (call->tools->engine, call->caller->owner, ROLE_GUEST);
+  struct operation_caller caller = OPERATION_CALLER (call->tools->engine, call->caller->owner, ROLE_GUEST);
+  caller.front_end = call->caller->front_end;
   return operation_call (&caller, name, params, error);
 }
 

@@ -106,7 +106,7 @@ void dataset_export (struct call *call, const char *name, const char *format, co
     .name = "remove_dataset", \
     .title = "Remove a data set", \
     .description = "Removes a data set with all of its versions; NAME:VERSION removes that version alone. It cannot " \
-                   "be had again.", \
+                   "be restored.", \
     .role = (lowest), \
     .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE, \
     .parameters = remove_dataset_parameters, \

@@ -41,7 +41,7 @@ static const struct field reply[] = {
     {.name = "file_id", .types = FIELD_TEXT, .text = "By which it can be loaded."},
     {.name = "filename", .types = FIELD_TEXT, .text = "What it is called."},
     {.name = "bytes", .types = FIELD_INTEGER, .text = "How long it is."},
-    {.name = "url", .types = FIELD_TEXT | FIELD_NULL, .text = "Where it can be had."},
+    {.name = "url", .types = FIELD_TEXT | FIELD_NULL, .text = "Where to download it."},
     {0},
 };
 const struct field *const export_csv_replies[] = {reply, NULL};

@@ -13,7 +13,20 @@ void load_file_tool (struct call *call);
 void load_file_reply (struct call *call, const char *name);
 void list_files_tool (struct call *call);
 
+/* get_file: what a client reads that cannot follow links. */
+extern const struct field get_file_parameters[];
+extern const struct field *const get_file_replies[];
+void get_file_tool (struct call *call);
+
+#define FILES_OF_CALL 64
+
+/* Whether TEXT can be the id of a stored file, or "@" and what names one; else it is a path. */
+gboolean file_tools_is_id (const char *text);
+
 /* clang-format off */
+#define PARAMETER_FILES(says) \
+  {.name = "files", .types = FIELD_LIST, .items = FIELD_TEXT, .optional = TRUE, .standard = "[]", \
+   .maximum = FILES_OF_CALL, .text = (says)}
 #define TOOL_LOAD_FILE(lowest, parameters_table, whose, handler) \
   { \
     .name = "load_file", \

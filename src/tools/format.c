@@ -32,16 +32,31 @@ tool_format_parse (const char *text, enum tool_format *ret_format, GError **erro
 }
 
 static json_t *
+describe_hints (const struct tool *tool)
+{
+  return json_pack ("{s:b, s:b, s:b, s:b}", "readOnlyHint", (tool->hints & TOOL_READ_ONLY) != 0,
+                    "destructiveHint", (tool->hints & TOOL_DESTRUCTIVE) != 0, "idempotentHint",
+                    (tool->hints & TOOL_IDEMPOTENT) != 0, "openWorldHint",
+                    (tool->hints & TOOL_OPEN_WORLD) != 0);
+}
+
+static json_t *
 describe_mcp (const struct tool *tool, const char *description)
 {
-  json_t *hints = json_pack (
-      "{s:s, s:b, s:b, s:b, s:b}", "title", tool->title, "readOnlyHint", (tool->hints & TOOL_READ_ONLY) != 0,
-      "destructiveHint", (tool->hints & TOOL_DESTRUCTIVE) != 0, "idempotentHint",
-      (tool->hints & TOOL_IDEMPOTENT) != 0, "openWorldHint", (tool->hints & TOOL_OPEN_WORLD) != 0);
+  json_t *hints = describe_hints (tool);
+  json_object_set_new (hints, "title", json_string (tool->title));
   return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:o, s:{s:s}}", "name", tool->name, "title", tool->title,
                     "description", description, "inputSchema", schema_input (tool), "outputSchema",
                     schema_output (tool), "annotations", hints, "_meta", "adder/role",
                     role_name (tool->role));
+}
+
+json_t *
+tool_describe_basic (const struct tool *tool, const char *description)
+{
+  return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", tool->name, "title", tool->title, "description",
+                    description, "inputSchema", schema_basic_input (tool), "outputSchema",
+                    schema_basic_output (tool), "annotations", describe_hints (tool));
 }
 
 static json_t *

@@ -25,6 +25,9 @@ gboolean tool_format_parse (const char *text, enum tool_format *ret_format, GErr
 /* One tool of a JSON format, with DESCRIPTION (installed.h). The caller's. */
 json_t *tool_describe (const struct tool *tool, enum tool_format format, const char *description);
 
+/* The same for MCP, as short as it goes, for a list of basic tools. The caller's. */
+json_t *tool_describe_basic (const struct tool *tool, const char *description);
+
 /* A line of LIST: toolset, name, role, title. */
 #define TOOL_LINE "%-14s %-20s %-6s %s"
 

@@ -12,22 +12,8 @@
 
 const struct field peek_parameters[] = {
     FIELD_ID ("result_id", "The result_id that the reply had which was cut."),
-    {.name = "offset",
-     .types = FIELD_INTEGER,
-     .optional = TRUE,
-     .standard = "0",
-     .minimum = 0,
-     .maximum = G_GINT64_CONSTANT (1) << 40,
-     .unit = "bytes",
-     .text = "Where to begin: next_offset of the part before."},
-    {.name = "limit",
-     .types = FIELD_INTEGER,
-     .optional = TRUE,
-     .standard = "10000",
-     .minimum = 64,
-     .maximum = 30000,
-     .unit = "bytes",
-     .text = "How much of it, cut at a character."},
+    FIELDS_OF_READING ("Where to begin: next_offset of the part before.",
+                       "How much of it, cut at a character."),
     {.name = "stream",
      .types = FIELD_TEXT,
      .optional = TRUE,
@@ -56,8 +42,8 @@ static const struct field line_members[] = {
     {.name = "next_offset", .types = FIELD_INTEGER, .text = "Where to go on."}, \
     {.name = "total_bytes", .types = FIELD_INTEGER, .text = "How much there is in all."}, \
     {.name = "at_end", .types = FIELD_BOOLEAN, .text = "Whether there is no more."}, \
-    {.name = "result_id", .types = FIELD_TEXT, .text = "As it was asked for."}, \
-    {.name = "stream", .types = FIELD_TEXT, .text = "stdout or stderr."}
+    {.name = "result_id", .types = FIELD_TEXT, .marks = FIELD_IN_FULL, .text = "As it was asked for."}, \
+    {.name = "stream", .types = FIELD_TEXT, .marks = FIELD_IN_FULL, .text = "stdout or stderr."}
 /* clang-format on */
 
 static const struct field text_reply[] = {

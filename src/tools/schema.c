@@ -4,6 +4,8 @@
 
 #include "common/json.h"
 
+#define FAILURE_SHAPE "failure" /* no member of a reply has that name */
+
 const struct field run_id_reply[] = {
     {.name = "run_id",
      .types = FIELD_TEXT | FIELD_NULL,
@@ -20,7 +22,21 @@ const struct field error_reply[] = {
     {0},
 };
 
-enum form { FORM_INPUT, FORM_STRICT, FORM_OUTPUT };
+/* The basic forms are short: they leave out what stands only in the whole toolset (FIELD_IN_FULL), and a
+ * reply is told by types alone. */
+enum form { FORM_INPUT, FORM_BASIC_INPUT, FORM_STRICT, FORM_OUTPUT, FORM_BASIC_OUTPUT };
+
+static gboolean
+schema_is_basic (enum form form)
+{
+  return form == FORM_BASIC_INPUT || form == FORM_BASIC_OUTPUT;
+}
+
+static gboolean
+schema_is_output (enum form form)
+{
+  return form == FORM_OUTPUT || form == FORM_BASIC_OUTPUT;
+}
 
 static const struct {
   enum field_type type;
@@ -134,27 +150,37 @@ schema_describe (const struct field *field, enum form form)
 static json_t *
 field_schema (const struct field *field, enum form form)
 {
-  gboolean nullable = form != FORM_OUTPUT && field->optional;
+  gboolean nullable = !schema_is_output (form) && field->optional;
   json_t *schema = value_schema (field, field->types | (nullable ? FIELD_NULL : 0), form, FALSE);
-  if (form == FORM_INPUT && field->standard)
+  if (form == FORM_BASIC_OUTPUT)
+    return schema;
+  if (form != FORM_STRICT && !schema_is_output (form) && field->standard)
     json_object_set_new (schema, "default", json_loads (field->standard, JSON_DECODE_ANY, NULL));
   g_autofree char *description = schema_describe (field, form);
   json_object_set_new (schema, "description", json_string (description));
   return schema;
 }
 
-/* {"type": "object", ...} with FIELDS and nothing else. */
+/* {"type": "object", ...} with FIELDS and nothing else; of a basic reply, with all that it may have. */
 static json_t *
 object_schema (const struct field *fields, enum form form)
 {
   json_t *properties = json_object (), *required = json_array ();
   for (const struct field *field = fields; field && field->name; field++) {
+    if (schema_is_basic (form) && (field->marks & FIELD_IN_FULL))
+      continue;
     json_object_set_new (properties, field->name, field_schema (field, form));
     if (!field->optional || form == FORM_STRICT)
       json_array_append_new (required, json_string (field->name));
   }
-  return json_pack ("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties, "required", required,
-                    "additionalProperties", 0);
+  json_t *schema = json_pack ("{s:s, s:o}", "type", "object", "properties", properties);
+  if (form == FORM_BASIC_OUTPUT) {
+    json_decref (required);
+    return schema;
+  }
+  json_object_set_new (schema, "required", required);
+  json_object_set_new (schema, "additionalProperties", json_false ());
+  return schema;
 }
 
 json_t *
@@ -172,25 +198,88 @@ schema_input_strict (const struct tool *tool)
   return object_schema (tool->parameters, FORM_STRICT);
 }
 
-/* FIELDS and the run's id. */
-static json_t *
-schema_reply_schema (const struct field *fields)
+json_t *
+schema_basic_input (const struct tool *tool)
 {
-  json_t *schema = object_schema (fields, FORM_OUTPUT);
+  return object_schema (tool->parameters, FORM_BASIC_INPUT);
+}
+
+/* ---- replies ---- */
+
+/* FIELDS and the run's id, of which a basic reply need not tell. */
+static json_t *
+schema_reply_schema (const struct field *fields, enum form form)
+{
+  json_t *schema = object_schema (fields, form);
+  if (form == FORM_BASIC_OUTPUT)
+    return schema;
   json_object_set_new (json_object_get (schema, "properties"), run_id_reply->name,
-                       field_schema (run_id_reply, FORM_OUTPUT));
+                       field_schema (run_id_reply, form));
   json_array_append_new (json_object_get (schema, "required"), json_string (run_id_reply->name));
   return schema;
+}
+
+/* Moves the shapes that stand in SCHEMA, at or below "properties", to DEFS by the names of what has them, and
+ * leaves references. Of one name there is one shape: another of that name stays where it is. */
+static void
+schema_share (json_t *schema, json_t *defs)
+{
+  const char *name;
+  json_t *value;
+  void *next;
+  json_object_foreach_safe (json_object_get (schema, "properties"), next, name, value)
+  {
+    json_t *items = json_object_get (value, "items"), *choices = json_object_get (value, "anyOf");
+    json_t *holder = items ? value : choices ? choices : json_object_get (schema, "properties");
+    json_t *shape = items ? items : choices ? json_array_get (choices, 0) : value;
+    if (!json_object_get (shape, "properties"))
+      continue;
+    schema_share (shape, defs);
+    json_t *known = json_object_get (defs, name);
+    if (known && !json_equal (known, shape))
+      continue;
+    json_object_set (defs, name, shape);
+    g_autofree char *place = g_strconcat ("#/$defs/", name, NULL);
+    json_t *reference = json_pack ("{s:s}", "$ref", place);
+    json_t *text = json_object_get (shape, "description");
+    if (text && shape == value) { /* of this member, not of the shape */
+      json_object_set (reference, "description", text);
+      json_object_del (shape, "description");
+    }
+    if (choices && !items)
+      json_array_set_new (holder, 0, reference);
+    else
+      json_object_set_new (holder, items ? "items" : name, reference);
+  }
+}
+
+static json_t *
+schema_replies (const struct tool *tool, enum form form)
+{
+  json_t *shapes = json_array (), *defs = json_object ();
+  for (gsize i = 0; tool->replies[i]; i++) {
+    json_t *shape = schema_reply_schema (tool->replies[i], form);
+    schema_share (shape, defs);
+    json_array_append_new (shapes, shape);
+  }
+  json_object_set_new (defs, FAILURE_SHAPE, schema_reply_schema (error_reply, form));
+  json_array_append_new (shapes, json_pack ("{s:s}", "$ref", "#/$defs/" FAILURE_SHAPE));
+  return json_pack ("{s:s, s:o, s:o}", "type", "object", "anyOf", shapes, "$defs", defs);
 }
 
 json_t *
 schema_output (const struct tool *tool)
 {
-  json_t *shapes = json_array ();
-  for (gsize i = 0; tool->replies[i]; i++)
-    json_array_append_new (shapes, schema_reply_schema (tool->replies[i]));
-  json_array_append_new (shapes, schema_reply_schema (error_reply));
-  return json_pack ("{s:s, s:s, s:o}", "$schema", SCHEMA_DIALECT, "type", "object", "anyOf", shapes);
+  json_t *schema = json_pack ("{s:s}", "$schema", SCHEMA_DIALECT);
+  g_autoptr (json_t) replies = schema_replies (tool, FORM_OUTPUT);
+  json_object_update (schema, replies);
+  return schema;
+}
+
+json_t *
+schema_basic_output (const struct tool *tool)
+{
+  return schema_replies (tool, FORM_BASIC_OUTPUT);
 }
 
 json_t *

@@ -24,5 +24,10 @@ json_t *schema_input_strict (const struct tool *tool);
 /* The object of a tool's reply: one of the tool's shapes, or error_reply. The caller's. */
 json_t *schema_output (const struct tool *tool);
 
+/* Both for a list that has to be short: without what stands only in the whole toolset, replies by types
+ * alone. The caller's. */
+json_t *schema_basic_input (const struct tool *tool);
+json_t *schema_basic_output (const struct tool *tool);
+
 /* The object of FIELDS alone, as somebody gives it or (REPLY) gets it. The caller's. */
 json_t *schema_fields (const struct field *fields, gboolean reply);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adder.h"
+#include "common/error.h"
 #include "common/text.h"
 
 #define SHOWN_BYTES 64
@@ -36,6 +37,19 @@ toolset_find (const char *name, GError **error)
   return NULL;
 }
 
+gboolean
+toolset_shows (const struct toolset *toolset, const struct tool *tool, gboolean is_whole)
+{
+  return is_whole || !toolset->basic || g_strv_contains (toolset->basic, tool->name);
+}
+
+const struct toolset *
+toolset_find_view (const char *name, gboolean *ret_is_whole, GError **error)
+{
+  *ret_is_whole = g_strcmp0 (name, TOOLSET_FULL) == 0;
+  return *ret_is_whole ? toolsets[0] : toolset_find (name, error);
+}
+
 /* ---- tools ---- */
 
 static const struct tool *
@@ -57,8 +71,9 @@ table_not_there (const struct toolset *toolset, const char *name, GError **error
   g_autofree char *shown = text_one_line (name, SHOWN_BYTES);
   g_autofree char *where = toolset ? g_strdup_printf (" in the toolset %s", toolset->name) : g_strdup ("");
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no tool \"%s\"%s%s%s%s", shown, where,
-               guess.best ? "; did you mean " : "", guess.best ? guess.best : "; adder tools lists them",
-               guess.best ? "?" : "");
+               guess.best ? "; did you mean " : "", guess.best ? guess.best : "", guess.best ? "?" : "");
+  if (!guess.best)
+    error_add_advice (error, "; adder tools lists them");
   return FALSE;
 }
 

@@ -16,7 +16,11 @@ enum tool_hint {
   TOOL_EXECUTES = 1 << 4,    /* runs code: an agent that is marked read-only does not get it */
   TOOL_STARTS_OFF = 1 << 5,  /* has to be switched on first (tool_enablement.h) */
   TOOL_OWN_ENVIRONMENT = 1 << 6, /* its code runs in the caller's own environment (installed.h) */
+  TOOL_LOCAL_FILES = 1 << 7,     /* its `files` may be paths, where the caller opens files (tools.h) */
 };
+
+/* A mark of a field: it is described only where the whole toolset is. A call may have it all the same. */
+#define FIELD_IN_FULL 1
 
 struct call;
 
@@ -44,6 +48,8 @@ struct toolset {
   /* The profile whose runs work in the caller's own directory, with the variables of theirs that it lets
    * pass; NULL: none do. */
   const char *directory_profile;
+  /* The few tools that MCP offers where the toolset is not wanted whole; ends with NULL. NULL: all. */
+  const char *const *basic;
   const char *ending; /* the tool that ends what a conversation keeps, called without arguments; NULL: none */
   const struct tool *tools;
   gsize count;
@@ -51,6 +57,15 @@ struct toolset {
 
 /* All of them; ends with NULL. The first is the one that is meant where none is named. */
 extern const struct toolset *const toolsets[];
+
+/* In place of a toolset's name: the first toolset, whole. */
+#define TOOLSET_FULL "full"
+
+/* Whether TOOL is described: where the toolset is not wanted whole, and has basic tools, only those are. */
+gboolean toolset_shows (const struct toolset *toolset, const struct tool *tool, gboolean is_whole);
+
+/* toolset_find, where NAME may be TOOLSET_FULL: then *RET_IS_WHOLE is TRUE. */
+const struct toolset *toolset_find_view (const char *name, gboolean *ret_is_whole, GError **error);
 
 /* The toolset NAME (NULL: the first). ADDER_ERROR_NOT_FOUND names those that there are. */
 const struct toolset *toolset_find (const char *name, GError **error);

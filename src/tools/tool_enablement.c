@@ -147,9 +147,10 @@ tool_enablement_is_on (struct tool_enablement *enablement, const struct toolset 
   if (enablement->problem && error)
     *error = g_error_copy (enablement->problem);
   g_mutex_unlock (&enablement->lock);
-  if (!on && error && !*error)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
-                 "the tool %s is switched off; adder tools enable %s switches it on", tool->name, name);
+  if (!on && error && !*error) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "the tool %s is switched off", tool->name);
+    error_add_advice (error, "; adder tools enable %s switches it on", name);
+  }
   return on;
 }
 

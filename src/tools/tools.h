@@ -25,19 +25,30 @@ struct tool_progress {
 json_t *tool_progress_to_json (const struct tool_progress *progress);
 struct tool_progress tool_progress_from_json (const json_t *value);
 
+/* A file that a caller opened for one call. */
+struct tool_file {
+  char *path; /* as the call names it */
+  char *name; /* in the run: relative, without ".." */
+  int fd;
+};
+
 struct tool_caller {
   const char *owner;        /* never NULL */
   const char *front_end;    /* by which they came, a word for the record; NULL: a library */
+  gboolean at_terminal;     /* they read the reply at a command line, whatever they came by */
   const char *conversation; /* NULL: each call is its own */
   const char *role;         /* NULL: the configuration's */
   const char *approval;     /* the approval that the call was given, or NULL */
   gboolean accept_all;      /* says yes to all that would need one; the log says so */
   gboolean read_only;       /* an agent that may look but not act */
+  gboolean makes_sessions;  /* has no tool that makes a session: one is made when it is first named */
   int directory_fd;         /* where they work (O_PATH will do), for tools that work there too; -1: nowhere */
   const char *directory;    /* its path, for people */
   const json_t *variables;  /* {NAME: text} of their environment, for the same tools; NULL: none */
   const char *python;       /* the interpreter of their own environment, for the same tools; NULL: none */
-  int watch_fd;             /* its run is cancelled when the peer of this socket hangs up; -1: none */
+  const struct tool_file *files; /* of the call */
+  gsize file_count;
+  int watch_fd; /* its run is cancelled when the peer of this socket hangs up; -1: none */
   /* Told of the events of its runs as they come, but not of results, in the thread of the call; NULL: nobody.
    */
   void (*saw) (gpointer data, AdderRun *run, const AdderEvent *event);
@@ -46,6 +57,7 @@ struct tool_caller {
   gpointer saw_data;     /* of both */
   guint64 picture_bytes; /* the most of a picture in a reply, as adder_request_set_pictures has it; 0: any */
   guint64 picture_side;
+  guint64 pictures_bytes; /* the most of all of them together; 0: any */
   const char *const
       *profiles;       /* patterns of those that they may use, beside what their role says; NULL: any */
   const char *toolset; /* the only one whose tools they may call; NULL: any */
@@ -54,9 +66,10 @@ struct tool_caller {
 struct tool_reply {
   json_t *value; /* an object of the tool's reply schema, or error_reply; the caller's */
   gboolean is_error;
-  gboolean is_fault; /* nothing is wrong with the call: Adder or its host could not carry it out */
-  guint again_s;     /* after so many seconds it may be otherwise; 0: nobody knows */
-  int exit_code;     /* 0; 1 of code that failed; otherwise as docs/results.md says of what was never run */
+  gboolean is_of_code; /* the tool did its job, and what went wrong is the code that it ran */
+  gboolean is_fault;   /* nothing is wrong with the call: Adder or its host could not carry it out */
+  guint again_s;       /* after so many seconds it may be otherwise; 0: nobody knows */
+  int exit_code;       /* 0; 1 of code that failed; otherwise as docs/results.md says of what was never run */
 };
 void tool_reply_clear (struct tool_reply *reply);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Toolset `adder`, ours: the table. Its handlers are in adder_run.c. */
+/* Toolset `adder`, ours: the table. Its handlers are in adder_run.c and adder_session.c. */
 #include "tools/toolset_adder.h"
 
 #include "operations/session_fields.h"
@@ -9,34 +9,50 @@
 #include "tools/shapes.h"
 
 #define ARGUMENTS_MAX 256
+#define PACKAGES_MAX  64
 
 /* clang-format off */
 #define PARAMETER_MEMORY \
-  {.name = "memory_mb", .types = FIELD_INTEGER, .optional = TRUE, .minimum = 8, .maximum = 65536, .unit = "MiB", \
+  {.name = "memory_mb", .types = FIELD_INTEGER, .optional = TRUE, .marks = FIELD_IN_FULL, .minimum = 8, .maximum = 65536, .unit = "MiB", \
    .text = "The most memory that it may use; the profile's limit where it is left out. Settled with a session."}
 #define PARAMETER_ENVIRONMENT \
-  {.name = "environment", .types = FIELD_TEXT, .optional = TRUE, .maximum = 64, \
+  {.name = "environment", .types = FIELD_TEXT, .optional = TRUE, .marks = FIELD_IN_FULL, .maximum = 64, \
    .text = "An interpreter with its packages, such as science or system. Settled with a session."}
 #define PARAMETER_PROFILE \
-  {.name = "profile", .types = FIELD_TEXT, .optional = TRUE, .maximum = 64, \
+  {.name = "profile", .types = FIELD_TEXT, .optional = TRUE, .marks = FIELD_IN_FULL, .maximum = 64, \
    .text = "A named set of limits and rules, such as standard. Settled with a session."}
+#define PARAMETER_PACKAGES \
+  {.name = "packages", .types = FIELD_LIST, .items = FIELD_TEXT, .optional = TRUE, .maximum = PACKAGES_MAX, \
+   .text = "Packages to install beside those of the environment, such as polars==1.9, where the profile allows " \
+           "it. Settled with a session."}
 /* clang-format on */
 
 static const struct field run_parameters[] = {
-    FIELD_CODE ("The Python code. The value of its last expression comes back as well."),
+    FIELD_CODE ("Python code. The value of its last expression comes back as well."),
     FIELD_NAME ("session", TRUE,
-                "Go on in this session, where its variables are; without it the run is a fresh interpreter."),
+                "Go on in this session, with the variables, imports and files of its earlier calls. Without "
+                "one nothing stays for the next call."),
+    {.name = "end_session",
+     .types = FIELD_BOOLEAN,
+     .optional = TRUE,
+     .standard = "false",
+     .text = "End the session after this code."},
+    PARAMETER_FILES (
+        "Files that the code finds in its current directory: ids of stored files (from list_files or "
+        "an earlier reply)."),
     {.name = "timeout",
      .types = FIELD_INTEGER,
      .optional = TRUE,
      .minimum = 1,
      .maximum = 3600,
      .unit = "s",
-     .text = "The longest that the code may run; the profile's limit where it is left out."},
+     .text = "The longest that the code may run; else the profile's limit."},
     PARAMETER_MEMORY,
     PARAMETER_ENVIRONMENT,
+    PARAMETER_PACKAGES,
     PARAMETER_PROFILE,
     {.name = "arguments",
+     .marks = FIELD_IN_FULL,
      .types = FIELD_LIST,
      .items = FIELD_TEXT,
      .optional = TRUE,
@@ -44,11 +60,13 @@ static const struct field run_parameters[] = {
      .maximum = ARGUMENTS_MAX,
      .text = "What sys.argv has after the name. A session has none."},
     {.name = "charts",
+     .marks = FIELD_IN_FULL,
      .types = FIELD_BOOLEAN,
      .optional = TRUE,
      .standard = "false",
      .text = "Also return what matplotlib drew as data, for who cannot see pictures."},
     {.name = "tables",
+     .marks = FIELD_IN_FULL,
      .types = FIELD_TEXT,
      .optional = TRUE,
      .words = FIELD_WORDS ("csv", "parquet", "json", "none"),
@@ -72,16 +90,20 @@ static const struct field file_members[] = {
     {.name = "mime", .types = FIELD_TEXT | FIELD_NULL, .text = "What it looks like."},
     {.name = "bytes", .types = FIELD_INTEGER, .text = "Its size."},
     {.name = "file_id", .types = FIELD_TEXT | FIELD_NULL, .text = "Under which it is kept, where it is."},
-    {.name = "url", .types = FIELD_TEXT | FIELD_NULL, .text = "Where it can be had, where it is kept."},
+    {.name = "url",
+     .types = FIELD_TEXT | FIELD_NULL,
+     .marks = FIELD_IN_FULL,
+     .text = "Where to download it, if it is kept."},
     {0},
 };
 
 static const struct field session_members[] = {
     {.name = "session_id", .types = FIELD_TEXT, .text = "Its id."},
-    {.name = "name", .types = FIELD_TEXT | FIELD_NULL, .text = "Its name."},
-    {.name = "cell", .types = FIELD_INTEGER, .text = "The number of this cell."},
-    {.name = "variables", .types = FIELD_INTEGER, .text = "How many there are now."},
+    {.name = "name", .types = FIELD_TEXT | FIELD_NULL, .marks = FIELD_IN_FULL, .text = "Its name."},
+    {.name = "cell", .types = FIELD_INTEGER, .marks = FIELD_IN_FULL, .text = "The number of this cell."},
+    {.name = "variables", .types = FIELD_INTEGER, .marks = FIELD_IN_FULL, .text = "How many there are now."},
     {.name = "expires_in_ms",
+     .marks = FIELD_IN_FULL,
      .types = FIELD_INTEGER | FIELD_NULL,
      .text = "When it ends if nothing uses it."},
     {.name = "status", .types = FIELD_TEXT, .text = "The same in words."},
@@ -105,6 +127,7 @@ static const struct field run_reply[] = {
      .items = FIELD_OBJECT,
      .text = "What was displayed, by MIME type: Markdown or plain text, and pictures as PNG in base64."},
     {.name = "charts",
+     .marks = FIELD_IN_FULL,
      .types = FIELD_LIST,
      .items = FIELD_OBJECT,
      .optional = TRUE,
@@ -114,10 +137,12 @@ static const struct field run_reply[] = {
      .members = error_members,
      .text = "What went wrong."},
     {.name = "violations",
+     .marks = FIELD_IN_FULL,
      .types = FIELD_LIST,
      .items = FIELD_OBJECT,
      .text = "What the profile's rules refuse, each with rule, line, column, text and hint."},
     {.name = "denials",
+     .marks = FIELD_IN_FULL,
      .types = FIELD_LIST,
      .items = FIELD_OBJECT,
      .text = "What the sandbox refused, each with kind, detail and a hint what to do instead."},
@@ -126,12 +151,16 @@ static const struct field run_reply[] = {
      .items = FIELD_OBJECT,
      .members = file_members,
      .text = "Files that the code made or changed."},
-    {.name = "warnings", .types = FIELD_LIST, .items = FIELD_TEXT, .text = "What else there is to know."},
+    {.name = "warnings",
+     .marks = FIELD_IN_FULL,
+     .types = FIELD_LIST,
+     .items = FIELD_TEXT,
+     .text = "What else there is to know."},
     {.name = "session",
      .types = FIELD_OBJECT | FIELD_NULL,
      .members = session_members,
      .text = "The session that this was a cell of."},
-    {.name = "wall_ms", .types = FIELD_NUMBER, .text = "How long it took."},
+    {.name = "wall_ms", .types = FIELD_NUMBER, .marks = FIELD_IN_FULL, .text = "How long it took."},
     {0},
 };
 
@@ -140,6 +169,7 @@ static const struct field *const run_replies[] = {run_reply, NULL};
 static const struct field new_parameters[] = {
     FIELD_NAME ("name", TRUE, "A name for it; without one it has an id alone."),
     PARAMETER_ENVIRONMENT,
+    PARAMETER_PACKAGES,
     PARAMETER_PROFILE,
     PARAMETER_MEMORY,
     {.name = "timeout",
@@ -157,24 +187,20 @@ static const struct tool tools[] = {
     {
         .name = "run_python",
         .title = "Run Python",
-        .description = "Runs Python code in a fresh, isolated interpreter, or as the next cell of a session "
-                       "when session is given, "
-                       "and returns what happened: outcome, output, the value of the last expression, what "
-                       "was displayed (tables as "
-                       "Markdown, figures as PNG), errors with the line, files that were made, and what the "
-                       "sandbox refused with a "
-                       "hint what to do instead. The interpreter is warm, so a call takes milliseconds. The "
-                       "code starts in an empty "
-                       "directory, /work, and has no network unless the profile gives it one. Without a "
-                       "session nothing stays for "
-                       "the next call.",
+        .description =
+            "Runs Python code in a fresh, isolated interpreter, or in a session when one is named, and "
+            "returns "
+            "what happened: outcome, output, the value of the last expression, what was displayed (tables as "
+            "Markdown, figures as PNG), the error with its line, files that were made, and what the sandbox "
+            "refused, with a hint. A call takes milliseconds. The current directory, "
+            "/work, "
+            "is empty except for files; there is no network unless the profile gives it one.",
         .guidance = "Run code rather than guess what it would do. For one question one run is enough; when "
                     "steps build "
-                    "on each other, make a session with session_new and pass its session_id on. When outcome "
-                    "is not ok, "
+                    "on each other, pass the same session in each call. When outcome is not ok, "
                     "read error.hint and denials, and change the code accordingly.",
         .role = ROLE_GUEST,
-        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD,
+        .hints = TOOL_EXECUTES | TOOL_DESTRUCTIVE | TOOL_OPEN_WORLD | TOOL_LOCAL_FILES,
         .parameters = run_parameters,
         .replies = run_replies,
         .handle = adder_run_tool,
@@ -186,11 +212,22 @@ static const struct tool tools[] = {
                     load_file_tool),
     TOOL_LIST_FILES (ROLE_GUEST),
     {
+        .name = "get_file",
+        .title = "Read a stored file",
+        .description = "Returns a stored file: text from the byte offset on, with next_offset for the next "
+                       "part, or a picture. Of other files it says how to read them.",
+        .role = ROLE_GUEST,
+        .hints = TOOL_READ_ONLY | TOOL_IDEMPOTENT,
+        .parameters = get_file_parameters,
+        .replies = get_file_replies,
+        .handle = get_file_tool,
+    },
+    {
         .name = "session_new",
         .title = "Make a session",
         .description = "Makes a session: an interpreter that stays between calls, with variables, imports "
                        "and files. Returns it; pass its session_id to run_python. It ends when nobody uses "
-                       "it for a while (expires_in_ms), and belongs to whoever made it.",
+                       "it for a while (expires_in_ms), and belongs to its maker.",
         .role = ROLE_GUEST,
         .hints = TOOL_EXECUTES,
         .parameters = new_parameters,
@@ -308,10 +345,13 @@ static const struct tool tools[] = {
     },
 };
 
+static const char *const basic[] = {"run_python", "peek_result", "list_files", "get_file", NULL};
+
 const struct toolset toolset_adder = {
     .name = "adder",
     .title = "Adder's own: runs with all that a result says, and sessions",
     .prompt = "You can run Python in isolated, warm interpreters.",
+    .basic = basic,
     .tools = tools,
     .count = G_N_ELEMENTS (tools),
 };

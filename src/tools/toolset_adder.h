@@ -7,5 +7,13 @@
 /* Sets what run_python and session_new both have: environment, memory and time. */
 gboolean adder_settle (const struct call *call, AdderRequest *request, GError **error);
 
+/* Makes the session that the call names, where there is none of that name and the caller has no tool that
+ * makes one. An id is of one that was made. *RET_NOTE, the caller's: what a model has to know of it, or NULL.
+ */
+gboolean adder_session_ensure (const struct call *call, char **ret_note, GError **error);
+
+/* Ends the session that RAN was a cell of, if any, and says so in its result. */
+void adder_session_end_after (const struct call *call, struct ran *ran);
+
 void adder_run_tool (struct call *call);
 void adder_session_new_tool (struct call *call);

@@ -96,7 +96,7 @@ static const struct field check_members[] = {
     {.name = "equals",
      .types = FIELD_NUMBER | FIELD_TEXT | FIELD_BOOLEAN,
      .optional = TRUE,
-     .text = "Exactly, but for tolerance."},
+     .text = "Exactly, within tolerance."},
     {.name = "tolerance", .types = FIELD_NUMBER, .optional = TRUE, .text = "By how much it may differ."},
     {.name = "is",
      .types = FIELD_TEXT | FIELD_LIST,

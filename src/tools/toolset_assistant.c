@@ -139,6 +139,7 @@ toolset_assistant_session_make (const struct call *call, const char *name, GErro
 {
   toolset_assistant_make_room (call);
   AdderRequest *options = call_request (call, "", SESSION_PROFILE);
+  adder_request_set_evict (options, TRUE); /* this toolset promises its callers a session */
   g_autoptr (json_t) made = library_session_new (call->tools->engine, options, name, error);
   adder_request_free (options);
   return made != NULL;

@@ -26,14 +26,14 @@ static const struct field file_members[] = {
     {.name = "filename", .types = FIELD_TEXT, .text = "Its name, without directories."},
     {.name = "url",
      .types = FIELD_TEXT | FIELD_NULL,
-     .text = "Where it can be had; null where it is not stored."},
+     .text = "Where to download it; null where it is not stored."},
     {0},
 };
 
 static const struct field run_reply[] = {
     {.name = "stdout",
      .types = FIELD_TEXT,
-     .text = "What the code printed, then where stored files can be had; at most 8000 characters."},
+     .text = "What the code printed, then the URLs of stored files; at most 8000 characters."},
     {.name = "stderr",
      .types = FIELD_TEXT,
      .text = "What it wrote on standard error, with the traceback, at most 8000 characters."},
@@ -74,7 +74,8 @@ is_recognised (const struct config *config, const char *name)
   for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
     if (strcmp (endings[i], ending) == 0)
       return TRUE;
-  return config->file_endings && ending[0] != '\0' && is_in_list (config->file_endings, ending);
+  const char *more = config->file_endings; /* adder reload may change it in between */
+  return more && ending[0] != '\0' && is_in_list (more, ending);
 }
 
 static json_t *

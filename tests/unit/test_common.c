@@ -404,6 +404,40 @@ test_hidden_characters (void)
   g_assert_cmpuint (controls, ==, 4286);
 }
 
+/* Advice for a terminal is the end of a message wherever the error goes, and is known apart from it. */
+static void
+test_advice (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_set_error (&error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no tool %s", "x");
+  g_autofree char *before = error_told (error, FALSE);
+  g_assert_cmpstr (before, ==, "there is no tool x");
+  error_add_advice (&error, "; adder tools lists %s", "them");
+  g_prefix_error (&error, "cannot call: ");
+  g_autoptr (GError) copy = g_error_copy (error);
+  g_assert_cmpstr (copy->message, ==, "cannot call: there is no tool x; adder tools lists them");
+  g_autofree char *plain = error_told (copy, FALSE);
+  g_assert_cmpstr (plain, ==, "cannot call: there is no tool x");
+  error_add_advice (NULL, "; nobody hears it");
+
+  /* Of another domain it is the message alone. */
+  g_autoptr (GError) other = g_error_new (G_FILE_ERROR, G_FILE_ERROR_NOENT, "gone");
+  error_add_advice (&other, "; look elsewhere");
+  g_autofree char *whole = error_told (other, FALSE);
+  g_assert_cmpstr (whole, ==, "gone; look elsewhere");
+}
+
+static void
+test_lasting (void)
+{
+  g_autoptr (GError) error = g_error_new (ADDER_ERROR, ADDER_ERROR_BUSY, "too many");
+  g_assert_false (error_is_lasting (error) || error_is_lasting (NULL));
+  error_mark_lasting (&error);
+  g_autoptr (GError) copy = g_error_copy (error);
+  g_assert_true (error_is_lasting (copy));
+  error_mark_lasting (NULL);
+}
+
 UNIT_SUITE (common)
 {
   g_test_init (&argc, &argv, NULL);
@@ -422,5 +456,7 @@ UNIT_SUITE (common)
   g_test_add_func ("/common/text/hidden", test_hidden_characters);
   g_test_add_func ("/common/text/passwords", test_passwords_are_hidden);
   g_test_add_func ("/common/errors", test_errors);
+  g_test_add_func ("/common/errors/advice", test_advice);
+  g_test_add_func ("/common/errors/lasting", test_lasting);
   return g_test_run ();
 }

@@ -111,19 +111,33 @@ static const struct bad bad_files[] = {
     {"[pool]\nmax_memory = lots\n", "[pool]", "max_memory", "lots"},
     {"[pool]\nparked =\n", "[pool]", "parked", "number"},
     {"[pool]\nzygote_age_ms = 1ms\n", "[pool]", "zygote_age_ms", "1 s"},
-    {"[pool]\nno_such_key = 1\n", "[pool]", "no_such_key", "no such key"},
-    {"[no such group]\nx = 1\n", "[no such group]", "x", "no such key"},
+    {"[pool]\nno_such_key = 1\n", "[pool]", "no_such_key",
+     ".conf:2: [pool] no_such_key: there is no such key (adder config show"},
+    {"[pool]\n# parked = 1\n\n parkt = 1\n", "[pool]", "parkt",
+     ".conf:4: [pool] parkt: there is no such key; did you mean parked?"},
+    {"[log]\nmax_sessions = 1\n", "[log]", "max_sessions", "did you mean max_sessions of "},
+    {"[no such group]\nx = 1\n", "[no such group]", "", ".conf:1: there is no group"},
+    {"[pools]\nx = 1\n", "[pools]", "", "did you mean [pool]?"},
     {"[sandbox]\nmin_isolation = 5\n", "[sandbox]", "min_isolation", "auto, 0, 1, 2, 3, 4"},
     {"[sandbox]\nisolation = full\n", "[sandbox]", "isolation", "auto, none, process, namespaces"},
     {"[sandbox]\nroot_uid = 0\n", "[sandbox]", "root_uid", "1"},
     {"[sandbox]\nroot_uid = 4294967295\n", "[sandbox]", "root_uid", "4294967294"},
     {"[log]\ncode = yes\n", "[log]", "code", "true"},
     {"[log]\nlevel =\n", "[log]", "level", "none of"},
-    {"[daemon]\nsocket = /a\\1\n", "[daemon]", "socket", "cannot be interpreted"},
+    {"[pool]\nparked = 1\n[log]\n[pool]\nparked = 2\n", "[pool]", "parked",
+     ".conf:5: [pool] parked: it is set twice; line 2"},
+    {"\xef\xbb\xbf[pool]\nparked = 1\n", "", "", ".conf:1: the file begins with a byte order mark"},
+    {"[pool]\n# \xff\n", "", "", ".conf:2: the line is not UTF-8 text"},
+    {"[pool]\nparked = 1\nx = y\n[logs]\nz = 1\n[log]\nw\nlevel = a\n", "[pool]", "x",
+     "; line 4: there is no group [logs]; did you mean [log]?; line 7: [log]: the line is neither "
+     "\"[group]\", "
+     "\"key = value\" nor a comment; line 8: [log] level: \"a\" is none of"},
+    {"[pool]\na=1\nb=1\nc=1\nd=1\ne=1\nf=1\n", "[pool]", "a", "; and 1 more"},
     {"[daemon]\nsocket = adder.sock\n", "[daemon]", "socket", "absolute"},
     {"[environment]\ndefault =\n", "[environment]", "default", "empty"},
-    {"no key file at all\n", "", "", "adder.conf"},
-    {"[pool\nparked = 1\n", "", "", "adder.conf"},
+    {"# it\nno key file at all\n", "", "", "adder.conf:2: "},
+    {"[pool\nparked = 1\n", "", "", "adder.conf:1: "},
+    {"\nparked = 1\n[pool]\n", "", "", "adder.conf:2: the key parked stands before any [group]"},
 };
 
 static void
@@ -142,6 +156,71 @@ test_bad_files (struct place *place, G_GNUC_UNUSED gconstpointer data)
     g_assert_nonnull (strstr (error->message, row->word));
     g_assert_null (strchr (error->message, '\n'));
   }
+}
+
+/* What is wrong is left out, whatever it is; the first of it is told. */
+static void
+test_anyway (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  write_file (place->file, "[pool]\nparked = many\n[dæmon]\n[daemon]\nsocket = /here\nsockett = 1\n");
+  struct config *config = config_load_anyway (&error);
+  g_assert_nonnull (strstr (error->message, "adder.conf:2: [pool] parked"));
+  g_assert_cmpstr (config->socket, ==, "/here");
+  config_free (config);
+  g_clear_error (&error);
+  for (gsize i = 0; i < G_N_ELEMENTS (bad_files); i++) {
+    write_file (place->file, bad_files[i].text);
+    config = config_load_anyway (&error);
+    g_assert_nonnull (config);
+    g_assert_nonnull (error);
+    g_clear_error (&error);
+    config_free (config);
+  }
+}
+
+static void
+assert_texts (char **texts, const char *joined)
+{
+  g_autofree char *text = g_strjoinv (" ", texts);
+  g_assert_cmpstr (text, ==, joined);
+  g_strfreev (texts);
+}
+
+static void
+test_reload (struct place *place, G_GNUC_UNUSED gconstpointer data)
+{
+  char **applied, **restart;
+  write_file (place->file, "[sessions]\nmax_sessions = 5\n[http]\nhosts = old\n");
+  struct config *config = config_load (NULL, NULL), *fresh = NULL;
+  g_assert_false (config_is_stale (config));
+  write_file (place->file, "[sessions]\nmax_sessions = 6\n[http]\nhosts = new\n[pool]\nparked = 9\n"
+                           "[store]\ncode = false\n");
+  g_assert_true (config_is_stale (config));
+  const char *old = config->http_hosts;
+  guint64 parked = config->parked;
+  fresh = config_load (NULL, NULL);
+  config_reload (config, fresh, &applied, &restart);
+  config_free (fresh);
+  assert_texts (applied, "[sessions] max_sessions [store] code [http] hosts");
+  assert_texts (restart, "[pool] parked");
+  g_assert_cmpuint (config->max_sessions, ==, 6);
+  g_assert_cmpuint (config->parked, ==, parked);
+  g_assert_false (config->store_code);
+  g_assert_cmpstr (config->http_hosts, ==, "new");
+  g_assert_cmpstr (old, ==, "old"); /* who has it may still look at it */
+  g_assert_false (config_is_stale (config));
+
+  /* A file that goes is a change, and defaults come back. */
+  g_assert_cmpint (g_remove (place->file), ==, 0);
+  g_assert_true (config_is_stale (config));
+  fresh = config_load (NULL, NULL);
+  config_reload (config, fresh, &applied, &restart);
+  config_free (fresh);
+  assert_texts (applied, "[sessions] max_sessions [store] code [http] hosts");
+  assert_texts (restart, "");
+  g_assert_null (config->http_hosts);
+  config_free (config);
 }
 
 static void
@@ -210,6 +289,12 @@ test_documentation (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpoint
   g_assert_nonnull (strstr (text, "| `parked` |"));
   for (int i = 0; i < LIMIT_COUNT; i++)
     g_assert_nonnull (strstr (text, limit_table[i].name));
+  /* What has no default says so. */
+  g_assert_null (strstr (text, "(null)"));
+  struct config *config = config_load (NULL, NULL);
+  g_autofree char *shows = shown (config, FALSE);
+  g_assert_null (strstr (shows, "(null)"));
+  config_free (config);
 }
 
 /* ---- profiles ---- */
@@ -270,7 +355,7 @@ test_own_profile (struct place *place, G_GNUC_UNUSED gconstpointer data)
 
 static const struct bad bad_profiles[] = {
     {"[limits]\nwall_ms = 2h\n", "[limits]", "wall_ms", "1 h"},
-    {"[limits]\nmemory_bytes = 1\n", "[limits]", "memory_bytes", "8 MiB"},
+    {"[limits]\nmemory_bytes = 1\n", "[limits]", "memory_bytes", "16 MiB"},
     {"[limits]\nno_such = 1\n", "[limits]", "no_such", "no such limit"},
     {"[limits]\npids = -1\n", "[limits]", "pids", "digit"},
     {"[profile]\nmin_isolation = 5\n", "[profile]", "min_isolation", "4"},
@@ -356,7 +441,7 @@ test_all_problems (struct place *place, G_GNUC_UNUSED gconstpointer data)
   g_assert_no_error (error);
   g_assert_cmpuint (problems->len, ==, G_N_ELEMENTS (wanted));
   for (guint i = 0; i < problems->len; i++) {
-    g_autofree char *text = profile_problem_text ("bad.conf", problems->pdata[i]);
+    g_autofree char *text = ini_problem_text ("bad.conf", problems->pdata[i]);
     g_assert_cmpstr (text, ==, wanted[i]);
   }
   profile_free (profile);
@@ -381,7 +466,7 @@ test_one_mistake_is_told_once (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED 
     g_autoptr (GPtrArray) problems = NULL;
     struct profile *profile = profile_read_text ("bad", rows[i].text, strlen (rows[i].text), &problems);
     g_assert_cmpuint (problems->len, ==, 1);
-    g_autofree char *text = profile_problem_text ("bad.conf", problems->pdata[0]);
+    g_autofree char *text = ini_problem_text ("bad.conf", problems->pdata[0]);
     g_assert_cmpstr (text, ==, rows[i].told);
     profile_free (profile);
   }
@@ -439,12 +524,12 @@ test_problems_bound (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpoin
 {
   g_autoptr (GPtrArray) problems = NULL;
   g_autoptr (GString) text = g_string_new ("[limits]\n");
-  for (int i = 0; i < PROFILE_PROBLEMS + 10; i++)
+  for (int i = 0; i < INI_PROBLEMS_MAX + 10; i++)
     g_string_append_printf (text, "no_%d = 1\n", i);
   struct profile *profile = profile_read_text ("bad", text->str, text->len, &problems);
-  g_assert_cmpuint (problems->len, ==, PROFILE_PROBLEMS);
-  const struct profile_problem *last = problems->pdata[PROFILE_PROBLEMS - 1];
-  g_assert_cmpuint (last->line, ==, PROFILE_PROBLEMS + 1);
+  g_assert_cmpuint (problems->len, ==, INI_PROBLEMS_MAX);
+  const struct ini_problem *last = problems->pdata[INI_PROBLEMS_MAX - 1];
+  g_assert_cmpuint (last->line, ==, INI_PROBLEMS_MAX + 1);
   profile_free (profile);
 }
 
@@ -669,6 +754,8 @@ UNIT_SUITE (common_config)
   ADD ("/config/values", test_values);
   ADD ("/config/bad", test_bad_files);
   ADD ("/config/named-file", test_named_file);
+  ADD ("/config/anyway", test_anyway);
+  ADD ("/config/reload", test_reload);
   ADD ("/config/show", test_show);
   ADD ("/config/documentation", test_documentation);
   ADD ("/profile/standard", test_standard_profile);

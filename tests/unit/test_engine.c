@@ -223,8 +223,8 @@ test_all_facts (void)
         g_assert_cmpint (verdict.exit_code, >=, 0);
         g_assert_cmpint (verdict.exit_code, <=, 255);
         g_assert_true ((verdict.exit_code == 0) == (verdict.outcome == ADDER_OUTCOME_OK));
-        g_autoptr (json_t) error = explain_verdict (&verdict, &facts, &limits, &limits, "science",
-                                                    facts.result_has_error ? python_error : NULL);
+        g_autoptr (json_t) error = explain_verdict (&verdict, &facts, &limits, &limits, VOICE_COMMAND,
+                                                    "science", facts.result_has_error ? python_error : NULL);
         g_assert_true ((error == NULL) == (verdict.outcome == ADDER_OUTCOME_OK));
         if (error) {
           g_assert_true (json_is_string (json_object_get (error, "type")));
@@ -268,7 +268,8 @@ test_ends_in_words (void)
   struct limits limits = limits_default ();
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     struct verdict verdict = outcome_decide (&rows[i].facts);
-    g_autoptr (json_t) error = explain_verdict (&verdict, &rows[i].facts, &limits, &limits, "science", NULL);
+    g_autoptr (json_t) error =
+        explain_verdict (&verdict, &rows[i].facts, &limits, &limits, VOICE_COMMAND, "science", NULL);
     const char *hint = json_string_value (json_object_get (error, "hint"));
     g_test_message ("%s", json_string_value (json_object_get (error, "message")));
     g_assert_cmpstr (json_string_value (json_object_get (error, "type")), ==, rows[i].type);
@@ -346,14 +347,21 @@ test_limit_in_words (void)
   limits.value[LIMIT_WALL] = 2000;
   const struct facts facts = {.stop = STOP_DEADLINE};
   struct verdict verdict = outcome_decide (&facts);
-  g_autoptr (json_t) error = explain_verdict (&verdict, &facts, &limits, &maxima, "science", NULL);
+  g_autoptr (json_t) error =
+      explain_verdict (&verdict, &facts, &limits, &maxima, VOICE_COMMAND, "science", NULL);
   g_assert_cmpstr (json_string_value (json_object_get (error, "message")), ==,
                    "the run took longer than 2 s (wall_ms)");
   g_assert_nonnull (strstr (json_string_value (json_object_get (error, "hint")), "wall_ms (at most 1 h)"));
 
+  /* A model has a tool's arguments, and nothing of the command line or of HTTP. */
+  g_autoptr (json_t) told = explain_verdict (&verdict, &facts, &limits, &maxima, VOICE_TOOL, "science", NULL);
+  g_assert_cmpstr (json_string_value (json_object_get (told, "hint")), ==,
+                   "Do less in one run, or ask for a longer timeout (at most 1 h).");
+
   /* No advice that the profile would not let anybody follow. */
   maxima.value[LIMIT_WALL] = 2000;
-  g_autoptr (json_t) fixed = explain_verdict (&verdict, &facts, &limits, &maxima, "science", NULL);
+  g_autoptr (json_t) fixed =
+      explain_verdict (&verdict, &facts, &limits, &maxima, VOICE_COMMAND, "science", NULL);
   g_assert_cmpstr (json_string_value (json_object_get (fixed, "hint")), ==,
                    "Do less in one run; the profile allows no higher wall_ms.");
 }
@@ -554,7 +562,7 @@ test_denials_have_hints (void)
   limits.value[LIMIT_PIDS] = 7;
   g_autoptr (json_t) list =
       denial_list (reported, 1u << LIMIT_PIDS | 1u << LIMIT_WORKSPACE | 1u << LIMIT_MEMORY, &verdict, &limits,
-                   &maxima, NULL);
+                   &maxima, NULL, PACKAGES_NONE, VOICE_COMMAND);
   static const char *const expected[][2] = {
       {"network", "resolve a"},
       {"call", "ended by SIGSYS"},
@@ -572,9 +580,26 @@ test_denials_have_hints (void)
   }
   g_assert_nonnull (
       strstr (json_string_value (json_object_get (json_array_get (list, 2), "hint")), "--limit pids="));
+  static const struct {
+    enum request_voice voice;
+    const char *files, *pids;
+  } voices[] = {
+      {VOICE_COMMAND, "as files (--file), or", "higher pids (--limit pids=..., at most 4096)."},
+      {VOICE_BODY, "as files (`files`), or", "higher pids (at most 4096)."},
+      {VOICE_TOOL, "as files (`files`), or", "at once; the user can raise pids."},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (voices); i++) {
+    g_autoptr (json_t) told = denial_list (reported, 1u << LIMIT_PIDS, &verdict, &limits, &maxima, NULL,
+                                           PACKAGES_NONE, voices[i].voice);
+    g_assert_nonnull (
+        strstr (json_string_value (json_object_get (json_array_get (told, 0), "hint")), voices[i].files));
+    g_assert_nonnull (
+        strstr (json_string_value (json_object_get (json_array_get (told, 2), "hint")), voices[i].pids));
+  }
 
   verdict = (struct verdict){.outcome = ADDER_OUTCOME_MEMORY_LIMIT, .cause = CAUSE_OOM_KILL};
-  g_autoptr (json_t) none = denial_list (NULL, 1u << LIMIT_MEMORY, &verdict, &limits, &maxima, NULL);
+  g_autoptr (json_t) none =
+      denial_list (NULL, 1u << LIMIT_MEMORY, &verdict, &limits, &maxima, NULL, PACKAGES_NONE, VOICE_COMMAND);
   g_assert_cmpuint (json_array_size (none), ==, 0);
 }
 
@@ -1044,7 +1069,7 @@ test_ids (void)
     g_assert_true (id[14] == '7');
     g_assert_nonnull (strchr ("89ab", id[19]));
     g_assert_true (g_hash_table_add (seen, g_strdup (id)));
-    g_assert_cmpint (strncmp (before, id, 13), <=, 0);
+    g_assert_cmpint (strncmp (before, id, 18), <=, 0); /* milliseconds, version, 4096ths of one */
     g_strlcpy (before, id, sizeof before);
   }
 }

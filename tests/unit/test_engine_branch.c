@@ -53,7 +53,7 @@ open_session (void)
   g_autoptr (GError) error = NULL;
   struct interrupt interrupt;
   const struct sandbox_spec spec = sandbox_spec_of_kind (SANDBOX_SPEC_SESSION, NETWORK_NONE);
-  struct pool *pool = pools_get (engine->pools, ENVIRONMENT, ISOLATION_AUTO, NETWORK_NONE, &error);
+  struct pool *pool = pools_get (engine->pools, ENVIRONMENT, ISOLATION_AUTO, NETWORK_NONE, NULL, &error);
   g_assert_no_error (error);
   g_assert_true (interrupt_init (&interrupt, -1, NULL));
   struct sandbox *sandbox = pool_take (pool, "me", &spec, NULL, &interrupt, &error);

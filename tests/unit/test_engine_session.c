@@ -177,7 +177,7 @@ test_variables_live (void)
   g_assert_cmpstr (error_at (wrong, "type"), ==, "ZeroDivisionError");
   quick_cell (engine, "live", "print(x, y)", "42 1\n");
   end (engine, "live");
-  check_ended (engine, "live", "it was told to");
+  check_ended (engine, "live", "on request");
 }
 
 /* Pulls RUN until its code has printed something. */
@@ -250,8 +250,8 @@ test_end_while_waiting (void)
   g_autoptr (json_t) ended = finish (first);
   g_assert_cmpstr (string_at (ended, "outcome"), ==, "cancelled");
   g_assert_cmpstr (string_at (json_object_get (ended, "session"), "status"), ==,
-                   "[session ended: it was told to]");
-  check_ended (engine, "turns", "it was told to");
+                   "[session ended: on request]");
+  check_ended (engine, "turns", "on request");
 }
 
 /* A cell that finds the session at work waits so long, and no more than so many do. */
@@ -493,7 +493,12 @@ test_eleventh (void)
   AdderRequest *other = new_options ();
   adder_request_set_owner (other, "anna", NULL);
   json_decref (open_session (engine, other, "s1")); /* another owner's counts for itself */
-  begin (engine, "s10");
+  g_autoptr (GError) error = NULL;
+  AdderRequest *tenth = new_options ();
+  g_assert_null (adder_session_new (engine, tenth, "s10", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
+  adder_request_set_evict (tenth, TRUE);
+  json_decref (open_session (engine, tenth, "s10"));
   check_ended (engine, "s1",
                "another one was made, and of 10 this one was idle longest (max_sessions_per_owner = 10)");
   quick_cell (engine, "s0", "print(x)", "1\n");
@@ -511,7 +516,9 @@ test_in_all (void)
   g_autoptr (AdderRequest) work = new_cell ("a", "print('s', flush=True)\nwhile True: pass");
   AdderRun *first = adder_run_start (engine, work);
   wait_for_output (first);
-  begin (engine, "c"); /* a is at work, so b goes */
+  AdderRequest *third = new_options ();
+  adder_request_set_evict (third, TRUE);
+  json_decref (open_session (engine, third, "c")); /* a is at work, so b goes */
   check_ended (engine, "b", "max_sessions = 2");
   g_autoptr (AdderRequest) more = new_cell ("c", "print('s', flush=True)\nwhile True: pass");
   AdderRun *second = adder_run_start (engine, more);
@@ -639,7 +646,7 @@ test_names (void)
   g_autoptr (AdderRequest) options = new_options ();
   g_autoptr (GError) error = NULL;
   g_assert_null (adder_session_new (engine, options, "twice", &error));
-  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_INVALID);
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_EXISTS);
   end (engine, "twice");
   begin (engine, "twice");
   end (engine, "twice");

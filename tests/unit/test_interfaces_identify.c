@@ -138,6 +138,17 @@ world_begin (struct world *world, const char *lines)
   connect_tcp (world->tcp_fds);
 }
 
+/* As a server that listens where REACH says. */
+static struct identify *
+identify_for (const struct config *config, enum identify_reach reach, gboolean shown, GError **error)
+{
+  struct identify *identify = identify_new (config, error);
+  if (identify && identify_open_to (identify, reach, shown, error))
+    return identify;
+  identify_free (identify);
+  return NULL;
+}
+
 static void
 world_end (struct world *world)
 {
@@ -240,7 +251,7 @@ test_tokens (void)
       make (&world, (struct token){.name = (char *)"looker", .role = ROLE_USER, .read_only = TRUE});
   g_autofree char *over =
       make (&world, (struct token){.name = (char *)"over", .role = ROLE_USER, .expires_ms = 1});
-  struct identify *identify = identify_new (world.config, IDENTIFY_OTHERS, TRUE, &problem);
+  struct identify *identify = identify_for (world.config, IDENTIFY_OTHERS, TRUE, &problem);
   g_assert_no_error (problem);
   g_assert_null (identify_startup_token (identify));
 
@@ -275,7 +286,7 @@ test_pages (void)
   struct world world;
   g_autoptr (GError) problem = NULL;
   world_begin (&world, "origins = https://app.example\nhosts = adder.lan\n");
-  struct identify *identify = identify_new (world.config, IDENTIFY_LOOPBACK, TRUE, &problem);
+  struct identify *identify = identify_for (world.config, IDENTIFY_LOOPBACK, TRUE, &problem);
   g_assert_no_error (problem);
   struct identify_facts facts = facts_of (&world, &healthy);
   facts.host = "evil.example:7117";
@@ -320,12 +331,12 @@ test_start (void)
   struct world world;
   g_autoptr (GError) problem = NULL;
   world_begin (&world, "");
-  g_assert_null (identify_new (world.config, IDENTIFY_OTHERS, TRUE, &problem));
+  g_assert_null (identify_for (world.config, IDENTIFY_OTHERS, TRUE, &problem));
   g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
   g_assert_nonnull (strstr (problem->message, "adder token create"));
   g_clear_error (&problem);
 
-  struct identify *identify = identify_new (world.config, IDENTIFY_LOOPBACK, TRUE, &problem);
+  struct identify *identify = identify_for (world.config, IDENTIFY_LOOPBACK, TRUE, &problem);
   const char *startup = identify_startup_token (identify);
   assert_token (identify, &world, &acting, startup, "token:startup", 0);
   assert_token (identify, &world, &deciding, startup, NULL, 403);
@@ -334,7 +345,7 @@ test_start (void)
   assert_answer (identify, &facts, NULL, 401);
   identify_free (identify);
 
-  identify = identify_new (world.config, IDENTIFY_UNIX, TRUE, &problem);
+  identify = identify_for (world.config, IDENTIFY_UNIX, TRUE, &problem);
   g_assert_null (identify_startup_token (identify));
   facts.fd = world.unix_fds[0];
   g_autofree char *owner = g_strdup_printf ("uid:%u", geteuid ());
@@ -358,7 +369,7 @@ test_bounds (void)
       make (&world, (struct token){.name = (char *)"few", .role = ROLE_USER, .rate = 12, .concurrent = 100});
   g_autofree char *one =
       make (&world, (struct token){.name = (char *)"one", .role = ROLE_USER, .concurrent = 1});
-  struct identify *identify = identify_new (world.config, IDENTIFY_OTHERS, TRUE, &problem);
+  struct identify *identify = identify_for (world.config, IDENTIFY_OTHERS, TRUE, &problem);
   assert_token (identify, &world, &looking, few, "token:few", 0);
   assert_token (identify, &world, &looking, few, "token:few", 0);
   assert_token (identify, &world, &looking, few, NULL, 429);
@@ -386,6 +397,59 @@ test_bounds (void)
   /* Nobody is shut out by what others at their address do. */
   facts.authorization = authorization;
   assert_answer (identify, &facts, "token:one", 0);
+  identify_free (identify);
+  world_end (&world);
+}
+
+/* Names of users cost nothing, so a service's token has a bound for all of them. */
+static void
+test_bounds_of_a_service (void)
+{
+  struct world world;
+  g_autoptr (GError) problem = NULL;
+  struct identity held[2];
+  char user[16];
+  world_begin (&world, "users_factor = 2\n");
+  g_autofree char *one = make (
+      &world,
+      (struct token){.name = (char *)"one", .role = ROLE_USER, .concurrent = 1, .acts_for_users = TRUE});
+  g_autofree char *few = make (
+      &world, (struct token){.name = (char *)"few", .role = ROLE_USER, .rate = 12, .acts_for_users = TRUE});
+  struct identify *identify = identify_for (world.config, IDENTIFY_OTHERS, TRUE, &problem);
+  struct identify_facts facts = facts_of (&world, &looking);
+  facts.user = user;
+
+  g_autofree char *authorization = g_strconcat ("Bearer ", one, NULL);
+  facts.authorization = authorization;
+  for (gsize i = 0; i < G_N_ELEMENTS (held); i++) {
+    g_snprintf (user, sizeof user, "user-%zu", i);
+    g_assert_true (identify_request (identify, &facts, &held[i]));
+  }
+  g_strlcpy (user, "another", sizeof user);
+  assert_answer (identify, &facts, NULL, 429);
+  identity_clear (&held[0]);
+  assert_answer (identify, &facts, "token:one/another", 0);
+  /* What the service asks for itself is none of theirs. */
+  facts.user = NULL;
+  assert_answer (identify, &facts, "token:one", 0);
+  identity_clear (&held[1]);
+
+  g_autofree char *other = g_strconcat ("Bearer ", few, NULL);
+  facts.authorization = other;
+  facts.user = user;
+  int taken = 0;
+  gboolean refused = FALSE;
+  for (int i = 0; i < 10 && !refused; i++) {
+    struct identity identity;
+    g_snprintf (user, sizeof user, "new-%d", i);
+    refused = !identify_request (identify, &facts, &identity);
+    taken += !refused;
+    g_assert_true (!refused || identity.status == 429);
+    identity_clear (&identity);
+  }
+  /* Two for each at once, and four for all; another comes back each two and a half seconds. */
+  g_assert_true (refused);
+  g_assert_cmpint (taken, >=, 4);
   identify_free (identify);
   world_end (&world);
 }
@@ -466,7 +530,7 @@ test_document (void)
   g_assert_cmpstr (scopes, ==, "rule");
   /* Nobody answers there, which is not a no. */
   g_autoptr (GError) problem = NULL;
-  struct identify *identify = identify_new (world.config, IDENTIFY_OTHERS, TRUE, &problem);
+  struct identify *identify = identify_for (world.config, IDENTIFY_OTHERS, TRUE, &problem);
   g_assert_no_error (problem);
   assert_token (identify, &world, &looking, "some-token", NULL, 503);
   assert_token (identify, &world, &looking, "adder_none", NULL, 401);
@@ -489,7 +553,7 @@ test_document (void)
   for (gsize i = 0; i < G_N_ELEMENTS (bad); i++) {
     g_autoptr (GError) wrong = NULL;
     world_begin (&world, bad[i]);
-    g_assert_null (identify_new (world.config, IDENTIFY_OTHERS, TRUE, &wrong));
+    g_assert_null (identify_for (world.config, IDENTIFY_OTHERS, TRUE, &wrong));
     g_assert_error (wrong, ADDER_ERROR, ADDER_ERROR_INVALID);
     world_end (&world);
   }
@@ -505,6 +569,7 @@ UNIT_SUITE (interfaces_identify)
   g_test_add_func ("/interfaces/identify/pages", test_pages);
   g_test_add_func ("/interfaces/identify/start", test_start);
   g_test_add_func ("/interfaces/identify/bounds", test_bounds);
+  g_test_add_func ("/interfaces/identify/bounds-of-a-service", test_bounds_of_a_service);
   g_test_add_func ("/interfaces/identify/judge", test_judge);
   g_test_add_func ("/interfaces/identify/document", test_document);
   return g_test_run ();

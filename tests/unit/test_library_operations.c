@@ -279,7 +279,7 @@ test_runs_refused (void)
   json_decref (operation_call (&caller, "session.end", json_pack ("{s:s}", "session", "gone"), &error));
   g_assert_no_error (error);
   fails (&caller, "session.cell", json_pack ("{s:s, s:s}", "code", "1", "session", "gone"), ADDER_ERROR_ENDED,
-         "was told to");
+         "on request");
 }
 
 UNIT_SUITE (library_operations)

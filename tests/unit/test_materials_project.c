@@ -262,8 +262,8 @@ test_bad_questions (void)
     struct materials_project_query query;
     const char *words;
   } questions[] = {
-      {{.band_gap_least = NAN, .band_gap_most = NAN}, "nothing is asked for"},
-      {{.band_gap_least = NAN, .band_gap_most = NAN, .elements = none}, "nothing is asked for"},
+      {{.band_gap_least = NAN, .band_gap_most = NAN}, "the query is empty"},
+      {{.band_gap_least = NAN, .band_gap_most = NAN, .elements = none}, "the query is empty"},
       {{.band_gap_least = NAN, .band_gap_most = NAN, .elements = xx}, "no such element: \"Xx\""},
       {{.band_gap_least = NAN, .band_gap_most = NAN, .formula = "tio2"}, "formula"},
       {{.band_gap_least = NAN, .band_gap_most = NAN, .formula = "TiO2&x=1"}, "formula"},

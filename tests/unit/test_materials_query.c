@@ -52,7 +52,7 @@ test_refused (void)
     struct materials_query query;
     const char *word; /* of the sentence */
   } cases[] = {
-      {{0}, "nothing is asked for"},
+      {{0}, "the query is empty"},
       {{.elements = ELEMENTS ("Xx")}, "Xx"},
       {{.elements = ELEMENTS ("ti")}, "ti"},
       {{.elements = ELEMENTS ("O\" OR elements HAS \"Ti")}, "no such element"},

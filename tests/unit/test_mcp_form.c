@@ -82,6 +82,10 @@ test_contents (void)
 static const char form[] = "{\"mode\": \"form\", \"requestedSchema\": {\"type\": \"object\", \"properties\": "
                            "{\"name\": {\"type\": \"string\"}}, \"required\": [\"name\"]}}";
 
+static const char optional_form[] =
+    "{\"mode\": \"form\", \"requestedSchema\": {\"type\": \"object\", \"properties\": "
+    "{\"name\": {\"type\": \"string\"}}}}";
+
 static const struct {
   const char *method, *params, *answer;
   gboolean good;
@@ -90,6 +94,9 @@ static const struct {
     {"elicitation/create", form, "{\"action\": \"decline\"}", TRUE},
     {"elicitation/create", form, "{\"action\": \"cancel\", \"content\": 7}", TRUE},
     {"elicitation/create", form, "{\"action\": \"accept\", \"content\": {}}", FALSE},
+    {"elicitation/create", form, "{\"action\": \"accept\", \"content\": {\"name\": null}}", FALSE},
+    {"elicitation/create", optional_form, "{\"action\": \"accept\", \"content\": {\"name\": null}}", TRUE},
+    {"elicitation/create", optional_form, "{\"action\": \"accept\", \"content\": {\"name\": 7}}", FALSE},
     {"elicitation/create", form, "{\"action\": \"accept\"}", FALSE},
     {"elicitation/create", form, "{\"action\": \"yes\", \"content\": {\"name\": \"x\"}}", FALSE},
     {"elicitation/create", form, "{}", FALSE},

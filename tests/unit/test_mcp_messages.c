@@ -158,20 +158,23 @@ test_inflight (void)
   struct mcp_inflight *inflight = mcp_inflight_new (2);
   g_autoptr (json_t) number = json_integer (1), text = json_string ("1"), other = json_integer (2);
   gboolean taken;
-  int first = mcp_inflight_add (inflight, number, &taken);
+  int first = mcp_inflight_add (inflight, number, FALSE, &taken);
   g_assert_cmpint (first, >=, 0);
-  g_assert_cmpint (mcp_inflight_add (inflight, number, &taken), ==, -1);
+  g_assert_cmpint (mcp_inflight_add (inflight, number, FALSE, &taken), ==, -1);
   g_assert_true (taken);
-  int second = mcp_inflight_add (inflight, text, &taken);
+  int second = mcp_inflight_add (inflight, text, FALSE, &taken);
   g_assert_cmpint (second, >=, 0);
-  g_assert_cmpint (mcp_inflight_add (inflight, other, &taken), ==, -1);
+  g_assert_cmpint (mcp_inflight_add (inflight, other, FALSE, &taken), ==, -1);
   g_assert_false (taken);
 
   mcp_inflight_cancel (inflight, other);
   mcp_inflight_cancel (inflight, text);
   g_assert_true (hung_up (second) && !hung_up (first));
   mcp_inflight_remove (inflight, text);
-  g_assert_cmpint (mcp_inflight_add (inflight, other, &taken), >=, 0);
+  int lasting = mcp_inflight_add (inflight, other, TRUE, &taken);
+  g_assert_cmpint (lasting, >=, 0);
+  mcp_inflight_cancel_lasting (inflight);
+  g_assert_true (hung_up (lasting) && !hung_up (first));
   mcp_inflight_cancel_all (inflight);
   mcp_inflight_cancel_all (inflight);
   g_assert_true (hung_up (first));

@@ -136,6 +136,38 @@ def test_an_attribute_is_found_wherever_it_stands(code):
     assert {rule for rule, *_ in found(code, refused_attributes="bad")} == {"attribute"}
 
 
+@pytest.mark.parametrize(
+    "code, free",
+    [
+        ("import json as j", True),
+        ("import math", True),
+        ("import math as math, json as j", True),
+        ("from os import path", True),
+        ("from os import path as path", True),
+        ("import os.path as path", True),
+        ("import json", False),
+        ("import json as math", False),
+        ("import json as j, os", False),
+        ("import os.path", False),
+        ("import math.more", False),
+        ("from os import path, sep", False),
+        ("from os import *", False),
+        ("from .os import path", False),
+        ("from . import path", False),
+        ("from os import sep as path", False),
+    ],
+)
+def test_an_import_of_a_module_under_its_name_is_none(code, free):
+    rules = {"modules": "math j=json path=os.path", "refused_attributes": "_* j.load"}
+    for more in ({"refused_nodes": "Import ImportFrom"}, {"allowed_imports": ""}):
+        assert (found(code, **rules, **more) == []) is free
+
+
+def test_what_such_an_import_binds_is_looked_at_as_before():
+    rules = {"modules": "j=json", "refused_attributes": "_* j.load", "refused_nodes": "Import ImportFrom"}
+    assert found("import json as j\nj.load(1)", **rules) == [("attribute", 2, 0, "j.load")]
+
+
 def test_places_count_characters():
     assert found("'äöü', bad", refused_names="bad") == [("name", 1, 7, "bad")]
     assert found("  1 + bad", refused_names="bad", mode="expression")[0][1:3] == (1, 6)

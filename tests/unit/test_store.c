@@ -309,7 +309,7 @@ test_no_state (void)
   struct store *store = store_new (&config, &error);
   g_assert_no_error (error);
   g_assert_null (store_database (store, &error));
-  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE);
   g_clear_error (&error);
   g_assert_null (store_blobs (store, &error));
   g_clear_error (&error);

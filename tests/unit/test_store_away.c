@@ -97,7 +97,7 @@ test_restart (void)
   tell ("down");
   for (guint i = 0; i < 3; i++) {
     g_assert_false (commit (database, "meanwhile", &error));
-    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE);
     g_clear_error (&error);
   }
   g_assert_null (database_begin (database, FALSE, &error));
@@ -192,7 +192,7 @@ test_lost_at_version (void)
     database->backend = &fragile;
     loses = 1;
     g_assert_false (commit (database, "lost", &error));
-    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE);
     g_assert_nonnull (strstr (error->message, "the connection was lost"));
     g_assert_cmpuint (loses, ==, 0);
     commit_at_last (database, i ? "second" : "first");
@@ -243,11 +243,11 @@ test_frozen (void)
   struct plug plug = {"freeze", 0, 1};
   gint64 begun_us = g_get_monotonic_time ();
   g_assert_false (database_commit (database, pull_between, &plug, &error));
-  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE);
   g_clear_error (&error);
   for (guint i = 0; i < 200; i++) {
     g_assert_false (commit (database, "meanwhile", &error));
-    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE);
     g_clear_error (&error);
   }
   g_assert_cmpint (g_get_monotonic_time () - begun_us, <, 100 * 2 * G_USEC_PER_SEC);
@@ -414,7 +414,7 @@ test_busy (void)
   struct transaction *transaction = database_begin (other, TRUE, &error);
   g_assert_no_error (error);
   g_assert_false (commit (database, "meanwhile", &error));
-  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE);
   g_assert_nonnull (strstr (error->message, "another program is writing"));
   g_clear_error (&error);
   g_assert_cmpint (count_rows (other, "%"), ==, 1);
@@ -437,7 +437,7 @@ test_turn (void)
   struct transaction *transaction = database_begin (database, TRUE, &error);
   g_assert_no_error (error);
   g_assert_false (commit (database, "meanwhile", &error));
-  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT);
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE);
   g_clear_error (&error);
   transaction_end (transaction);
   g_assert_true (commit (database, "after", &error));
@@ -488,7 +488,7 @@ fill (const char *folder)
     if (database_commit (database, put_much, name, &error))
       kept++;
   }
-  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE);
   g_assert_nonnull (strstr (error->message, "no space is left on its disk"));
   g_clear_error (&error);
   g_assert_cmpint (kept, >, 0);

@@ -467,6 +467,45 @@ test_open_to_others (void)
   g_assert_cmpint (rmdir (path), ==, 0);
 }
 
+/* Only what is empty, or was ours before, becomes a place for files. */
+static void
+test_open_foreign (void)
+{
+  static const struct {
+    const char *folders[3], *file;
+    gboolean ours;
+  } rows[] = {
+      {{NULL}, NULL, TRUE},
+      {{"lost+found", NULL}, NULL, TRUE},
+      {{"writers", NULL}, "records.db", TRUE},
+      {{"output", "content", NULL}, NULL, TRUE},
+      {{"content", "incoming", NULL}, "notes.txt", TRUE},
+      {{NULL}, "notes.txt", FALSE},
+      {{NULL}, ".profile", FALSE},
+      {{"content", NULL}, "index.html", FALSE},
+      {{"Documents", NULL}, NULL, FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *path = g_dir_make_tmp ("adder-blobs-XXXXXX", NULL);
+    g_autofree char *url = g_strconcat ("directory:", path, NULL);
+    for (const char *const *folder = rows[i].folders; *folder; folder++) {
+      g_autofree char *below = g_build_filename (path, *folder, NULL);
+      g_assert_cmpint (g_mkdir (below, 0700), ==, 0);
+    }
+    g_autofree char *file = rows[i].file ? g_build_filename (path, rows[i].file, NULL) : NULL;
+    g_assert_true (!file || g_file_set_contents (file, "x", 1, NULL));
+    struct blobs *blobs = blobs_open (url, "/nowhere", 0, 1000, &error);
+    g_assert_cmpint (blobs != NULL, ==, rows[i].ours);
+    if (!blobs) {
+      blob_assert_code (error, ADDER_ERROR_INVALID);
+      g_assert_nonnull (strstr (error->message, rows[i].file ? rows[i].file : rows[i].folders[0]));
+    }
+    blobs_close (blobs);
+    suite_remove (path);
+  }
+}
+
 /* Without its directory it says what to do. */
 static void
 test_gone (void)
@@ -494,7 +533,7 @@ test_no_file (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autofree char *path = g_build_filename (fixture->path, "blobs", key, NULL);
   g_assert_cmpint (mkfifo (path, 0600), ==, 0);
   g_assert_cmpint (blobs_get (fixture->blobs, key, 0, NULL, &error), <, 0);
-  blob_assert_code (error, ADDER_ERROR_FAILED);
+  blob_assert_code (error, ADDER_ERROR_UNAVAILABLE);
   g_autoptr (GHashTable) keys = blob_list (fixture->blobs);
   g_assert_cmpuint (g_hash_table_size (keys), ==, 1);
   g_assert_cmpint (unlink (path), ==, 0);
@@ -556,6 +595,7 @@ UNIT_SUITE (store_blobs)
   add_tests (&store_world_blob_kinds[0], directory_tests, G_N_ELEMENTS (directory_tests));
   g_test_add_func ("/store/blobs/wrong_urls", test_wrong_urls);
   g_test_add_func ("/store/blobs/open_to_others", test_open_to_others);
+  g_test_add_func ("/store/blobs/open_foreign", test_open_foreign);
   g_test_add_func ("/store/blobs/gone", test_gone);
   return g_test_run ();
 }

@@ -151,7 +151,7 @@ test_no_folder (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   g_autofree char *path = g_build_filename (fixture->path, "blobs/links", NULL);
   g_assert_true (g_file_set_contents (path, "", 0, NULL));
   g_assert_null (blob_links_new (fixture->blobs, &error));
-  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_FAILED);
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE);
   g_assert_nonnull (strstr (error->message, "cannot make the folder"));
   g_clear_error (&error);
   g_assert_true (blobs_sweep (fixture->blobs, NULL, &error));

@@ -334,7 +334,7 @@ test_no_bucket (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
     if (i == REMOVE)
       continue;
     g_assert_false (operate (blobs, i, key, &error));
-    g_assert_cmpint (error->code, ==, ADDER_ERROR_FAILED);
+    g_assert_cmpint (error->code, ==, ADDER_ERROR_UNAVAILABLE);
     assert_says (&error, "the bucket does not exist: create it");
   }
   blobs_close (blobs);
@@ -456,7 +456,7 @@ test_frozen (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   }
   tell ("thaw");
   while (!operate (blobs, STAT, key, &error)) {
-    g_assert_cmpint (error->code, ==, ADDER_ERROR_FAILED);
+    g_assert_cmpint (error->code, ==, ADDER_ERROR_UNAVAILABLE);
     g_clear_error (&error);
     g_usleep (10000);
   }
@@ -905,16 +905,101 @@ test_urls (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
   }
 }
 
+/* ---- a slow way ---- */
+
+#define SLOW_MS         1500
+#define SLOW_BYTES      (6 * MIB)
+#define SLOW_STEP_BYTES ((gsize)48 << 10)
+#define SLOW_STEP_US    50000 /* so that it takes some six seconds, and never half of SLOW_MS for a step */
+
+/* Stands between the store and the server, for one connection. */
+struct narrow_way {
+  int listener, client, server;
+};
+
+static int
+narrow_connect (guint16 port)
+{
+  const struct sockaddr_in to = {
+      .sin_family = AF_INET, .sin_port = htons (port), .sin_addr.s_addr = htonl (INADDR_LOOPBACK)};
+  int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  g_assert_cmpint (connect (fd, (const struct sockaddr *)&to, sizeof to), ==, 0);
+  return fd;
+}
+
+static gpointer
+narrow_back (gpointer data)
+{
+  const struct narrow_way *way = data;
+  char bytes[4096];
+  for (gssize got; (got = read (way->server, bytes, sizeof bytes)) > 0;)
+    if (fd_write_all (way->client, bytes, (gsize)got) < 0)
+      break;
+  shutdown (way->client, SHUT_RDWR);
+  return NULL;
+}
+
+static gpointer
+narrow_there (gpointer data)
+{
+  struct narrow_way *way = data;
+  g_autofree char *bytes = g_malloc (SLOW_STEP_BYTES);
+  way->client = accept (way->listener, NULL, NULL);
+  GThread *back = g_thread_new ("back", narrow_back, way);
+  for (gssize got; (got = read (way->client, bytes, SLOW_STEP_BYTES)) > 0; g_usleep (SLOW_STEP_US))
+    if (fd_write_all (way->server, bytes, (gsize)got) < 0)
+      break;
+  shutdown (way->server, SHUT_RDWR);
+  g_thread_join (back);
+  return NULL;
+}
+
+/* The kernel takes what is sent at once, and it goes out for longer than the store waits for a step. */
+static void
+test_slow_way (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
+{
+  struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl (INADDR_LOOPBACK)};
+  socklen_t length = sizeof here;
+  const int room = 16384;
+  const char *port = strstr (fixture->url, "127.0.0.1:") + strlen ("127.0.0.1:");
+  struct narrow_way way = {.listener = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  g_assert_cmpint (setsockopt (way.listener, SOL_SOCKET, SO_RCVBUF, &room, sizeof room), ==, 0);
+  g_assert_cmpint (bind (way.listener, (struct sockaddr *)&here, length), ==, 0);
+  g_assert_cmpint (listen (way.listener, 1), ==, 0);
+  g_assert_cmpint (getsockname (way.listener, (struct sockaddr *)&here, &length), ==, 0);
+  way.server = narrow_connect ((guint16)g_ascii_strtoull (port, NULL, 10));
+  GThread *there = g_thread_new ("there", narrow_there, &way);
+
+  g_autofree char *old = g_strndup (port, strspn (port, "0123456789"));
+  g_autofree char *new = g_strdup_printf ("127.0.0.1:%u", ntohs (here.sin_port));
+  g_autofree char *from = g_strconcat ("127.0.0.1:", old, NULL);
+  g_autofree char *url = replace (fixture->url, from, new);
+  struct blobs *blobs = open_blobs (fixture, url, SLOW_MS);
+  autoclose int fd = make_large (blobs, SLOW_BYTES);
+  g_autofree char *key = blob_key ("slow"), *sha256 = digest_file (fd, SLOW_BYTES);
+  g_autoptr (GError) error = NULL;
+  gint64 begun_us = g_get_monotonic_time ();
+  blobs_put (blobs, key, fd, SLOW_BYTES, sha256, "text/plain", &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (g_get_monotonic_time () - begun_us, >, SLOW_MS * 1000);
+  blobs_close (blobs);
+  g_thread_join (there);
+  close (way.client);
+  close (way.server);
+  close (way.listener);
+}
+
 struct test {
   const char *name;
   void (*run) (struct fixture *, gconstpointer);
 };
 
 static const struct test server_tests[] = {
-    {"parts", test_parts},   {"prefix", test_prefix},       {"pages", test_pages},
-    {"copies", test_copies}, {"damaged", test_damaged},     {"no_bucket", test_no_bucket},
-    {"keys", test_keys},     {"no_rights", test_no_rights}, {"not_tls", test_not_tls},
-    {"down", test_down},     {"frozen", test_frozen},       {"killed", test_killed},
+    {"parts", test_parts},       {"prefix", test_prefix},       {"pages", test_pages},
+    {"copies", test_copies},     {"damaged", test_damaged},     {"no_bucket", test_no_bucket},
+    {"keys", test_keys},         {"no_rights", test_no_rights}, {"not_tls", test_not_tls},
+    {"down", test_down},         {"frozen", test_frozen},       {"killed", test_killed},
+    {"slow_way", test_slow_way},
 };
 
 static const struct test alone_tests[] = {

@@ -15,7 +15,7 @@
 #define COST_TEXT_BYTES G_ASCII_DTOSTR_BUF_SIZE
 
 const struct budget_row budget_rows[BUDGET_ITEMS] = {
-    [BUDGET_STEPS] = {"max-steps", "steps", 10, 1000, "N", "End after so many steps (10 unless it is said)"},
+    [BUDGET_STEPS] = {"max-steps", "steps", 10, 1000, "N", "End after so many steps (default: 10)"},
     [BUDGET_TOKENS] = {"max-tokens", "tokens", 200000, 100000000, "N",
                        "End when so many tokens were read and written (200000)"},
     [BUDGET_TIME] = {"max-time", "", 10 * MINUTE_MS, 24 * 60 * MINUTE_MS, "TIME", "End after so long (10m)"},

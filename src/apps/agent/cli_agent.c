@@ -145,10 +145,10 @@ cli_agent (int argc, char **argv)
   g_autoptr (GArray) entries = agent_options_entries (&command.options);
   const GOptionEntry own[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &command.options.toolset,
-       "The tools that the model has (adder tools lists them); adder unless it is said", "NAME"},
+       "The tools that the model has (adder tools lists them; default: adder)", "NAME"},
       {"steps", 0, 0, G_OPTION_ARG_FILENAME, &command.steps,
        "typed: each step is one object with what the model thinks and one function; native: ordinary calls. "
-       "Typed with the toolset compute, native with the others unless it is said",
+       "Default: typed with the toolset compute, native with the others",
        "KIND"},
       {"out", 0, 0, G_OPTION_ARG_FILENAME, &command.options.out, "Keep pictures in this directory", "DIR"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &command.options.json,

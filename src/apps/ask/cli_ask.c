@@ -151,7 +151,7 @@ cli_ask_parse_options (int argc, char **argv, struct options *options, GError **
        "Which checks: none, given (--expect), or proposed by the model as well; given with --expect, else "
        "proposed",
        "WHICH"},
-      {"out", 'o', TEXT, &options->out, "Keep answer, code, table, pictures and state in a new directory",
+      {"out", 'o', TEXT, &options->out, "Save the answer, code, table, pictures and state to a new directory",
        "DIR"},
       {"again", 0, TEXT, &options->again, "Repeat what --out kept: same code, same checks, no model", "DIR"},
       {"explain", 0, 0, G_OPTION_ARG_NONE, &options->explain, "Show what each step found", NULL},
@@ -166,7 +166,7 @@ cli_ask_parse_options (int argc, char **argv, struct options *options, GError **
       {"env", 'e', TEXT, &options->run.environment, "Environment to run in (adder env list)", "NAME"},
       {"isolation", 0, TEXT, &options->run.isolation,
        "Kind of sandbox: auto, namespaces, process, container, or none", "KIND"},
-      {"role", 0, TEXT, &options->run.role, "As whom to ask: guest, user, admin", "ROLE"},
+      {"role", 0, TEXT, &options->run.role, "The role to act as: guest, user, admin", "ROLE"},
       {"delimiter", 0, TEXT, &options->delimiter, "What separates cells; found out otherwise", "TEXT"},
       {"quote", 0, TEXT, &options->quote, "What is around cells that hold it", "TEXT"},
       {"encoding", 0, TEXT, &options->encoding, "Such as utf-8, latin-1, utf-16", "NAME"},
@@ -434,7 +434,7 @@ open_dialogue (const struct asking *asking, struct model **ret_model, struct dia
   struct model *model = model_open (asking->options.model, error);
   if (!model) {
     if (!asking->options.model && error && g_error_matches (*error, MODEL_ERROR, MODEL_ERROR_UNKNOWN))
-      g_prefix_error (error, "without --code FILE a model writes the code: ");
+      g_prefix_error (error, "no --code FILE, so a model writes the code: ");
     return FALSE;
   }
   if (asking->options.record && !model_record (model, asking->options.record, error)) {
@@ -545,7 +545,7 @@ cli_ask_fail (struct asking *asking, const GError *problem, gboolean usage)
   g_free (analysis->outcome);
   json_decref (analysis->error);
   analysis->outcome = g_strdup (adder_outcome_name (outcome));
-  analysis->error = explain_error (outcome, problem);
+  analysis->error = explain_error (outcome, problem, NULL);
   analysis->exit_code = outcome_exit_code (outcome);
   if (!asking->options.run.json)
     (void)(usage ? cli_fail_usage : cli_fail) (problem);

@@ -17,6 +17,7 @@
 #include "common/paths.h"
 #include "common/text.h"
 #include "engine/host/environment_private.h"
+#include "engine/host/environment_with.h"
 #include "engine/host/layout_programs.h"
 
 #define NAME_MAX_LENGTH 64
@@ -60,7 +61,8 @@ environment_key_list (GKeyFile *file, const char *key)
 /* ---- reading one ---- */
 
 /* `stamp` is in manifests of earlier versions. */
-static const char *const known_keys[] = {"python", "modules", "version", "roots", "packages", "stamp", NULL};
+static const char *const known_keys[] = {"python", "modules", "version", "roots", "packages",
+                                         "stamp",  "base",    "with",    "bytes", NULL};
 
 static gboolean
 check_manifest (GKeyFile *file, const char *path, GError **error)
@@ -170,7 +172,11 @@ environment_load (const char *name, const char *directory, GError **error)
     facts_free (facts);
     return NULL;
   }
-  return environment_new (name, directory, facts, environment_key_list (file, "modules"));
+  struct environment *environment =
+      environment_new (name, directory, facts, environment_key_list (file, "modules"));
+  environment->with = environment_key_list (file, "with");
+  environment->base = g_key_file_get_string (file, ENVIRONMENT_GROUP, "base", NULL);
+  return environment;
 }
 
 /* ---- finding ---- */
@@ -183,12 +189,23 @@ compare_folders (gconstpointer a, gconstpointer b)
   return strcmp (one, other);
 }
 
+GStrv
+environment_directories (void)
+{
+  g_auto (GStrv) made = paths_environment_dirs ();
+  g_autoptr (GStrvBuilder) all = g_strv_builder_new ();
+  g_autofree char *with = paths_with_dir ();
+  g_strv_builder_addv (all, (const char **)made);
+  g_strv_builder_add (all, with);
+  return g_strv_builder_end (all);
+}
+
 GPtrArray *
 environment_folders (void)
 {
   GPtrArray *folders = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  g_auto (GStrv) directories = paths_environment_dirs ();
+  g_auto (GStrv) directories = environment_directories ();
   for (gsize i = 0; directories[i]; i++) {
     g_autoptr (GDir) listing = g_dir_open (directories[i], 0, NULL);
     const char *name;
@@ -203,31 +220,32 @@ environment_folders (void)
   return folders;
 }
 
-/* The names of those, sorted. */
+/* The names of those, sorted; those of environment_with.h, which other callers' runs may have made, where
+ * WITH. */
 static GPtrArray *
-names_on_disk (void)
+names_on_disk (gboolean with)
 {
   GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GPtrArray) folders = environment_folders ();
-  for (guint i = 0; i < folders->len; i++)
-    g_ptr_array_add (names, g_path_get_basename (folders->pdata[i]));
+  for (guint i = 0; i < folders->len; i++) {
+    g_autofree char *name = g_path_get_basename (folders->pdata[i]);
+    if (with || !environment_with_is_name (name))
+      g_ptr_array_add (names, g_steal_pointer (&name));
+  }
   return names;
 }
 
 static void
 environment_set_not_found (const char *name, GError **error)
 {
-  g_autoptr (GPtrArray) names = names_on_disk ();
+  g_autoptr (GPtrArray) names = names_on_disk (FALSE);
   g_ptr_array_add (names, g_strdup (ENVIRONMENT_SYSTEM));
   g_ptr_array_add (names, NULL);
   g_autofree char *known = g_strjoinv (", ", (GStrv)names->pdata);
-  if (environment_name_is_clean (name))
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-                 "there is no environment \"%s\", only %s; \"adder env create %s\" makes it", name, known,
-                 name);
-  else
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no environment \"%s\", only %s", name,
-                 known);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no environment \"%s\", only %s", name,
+               known);
+  if (environment_name_is_clean (name) && !environment_with_is_name (name))
+    error_add_advice (error, "; \"adder env create %s\" makes it", name);
 }
 
 static struct environment *
@@ -271,6 +289,31 @@ environment_is_own (const char *name)
   return g_path_is_absolute (name);
 }
 
+/* The directory of the one that was made or adopted as NAME; the caller's, or NULL with ERROR. */
+static char *
+environment_place (const char *name, GError **error)
+{
+  g_auto (GStrv) directories = environment_directories ();
+  for (gsize i = 0; environment_name_is_clean (name) && directories[i]; i++) {
+    g_autofree char *directory = g_build_filename (directories[i], name, NULL);
+    g_autofree char *manifest = g_build_filename (directory, ENVIRONMENT_MANIFEST, NULL);
+    if (g_file_test (manifest, G_FILE_TEST_EXISTS))
+      return g_steal_pointer (&directory);
+  }
+  environment_set_not_found (name, error);
+  return NULL;
+}
+
+gboolean
+environment_exists (const char *name, GError **error)
+{
+  if (environment_is_own (name) || strcmp (name, ENVIRONMENT_SHELL) == 0 ||
+      strcmp (name, ENVIRONMENT_SYSTEM) == 0)
+    return TRUE;
+  g_autofree char *directory = environment_place (name, error);
+  return directory != NULL;
+}
+
 struct environment *
 environment_find (const char *name, GError **error)
 {
@@ -281,15 +324,8 @@ environment_find (const char *name, GError **error)
     return find_shell (error);
   if (strcmp (name, ENVIRONMENT_SYSTEM) == 0)
     return find_system (error);
-  g_auto (GStrv) directories = paths_environment_dirs ();
-  for (gsize i = 0; environment_name_is_clean (name) && directories[i]; i++) {
-    g_autofree char *directory = g_build_filename (directories[i], name, NULL);
-    g_autofree char *manifest = g_build_filename (directory, ENVIRONMENT_MANIFEST, NULL);
-    if (g_file_test (manifest, G_FILE_TEST_EXISTS))
-      return environment_load (name, directory, error);
-  }
-  environment_set_not_found (name, error);
-  return NULL;
+  g_autofree char *directory = environment_place (name, error);
+  return directory ? environment_load (name, directory, error) : NULL;
 }
 
 void
@@ -306,6 +342,8 @@ environment_free (struct environment *environment)
   g_strfreev (environment->roots);
   g_strfreev (environment->trees);
   g_strfreev (environment->packages);
+  g_strfreev (environment->with);
+  g_free (environment->base);
   g_free (environment);
 }
 
@@ -313,7 +351,7 @@ GPtrArray *
 environment_list (void)
 {
   GPtrArray *environments = g_ptr_array_new_with_free_func ((GDestroyNotify)environment_free);
-  g_autoptr (GPtrArray) names = names_on_disk ();
+  g_autoptr (GPtrArray) names = names_on_disk (TRUE);
   g_ptr_array_add (names, g_strdup (ENVIRONMENT_SYSTEM));
   for (guint i = 0; i < names->len; i++) {
     struct environment *environment = environment_find (names->pdata[i], NULL);

@@ -24,6 +24,8 @@ struct environment {
                      prefix */
   GStrv trees;    /* those in which what its roots lead to must lie; NULL: there are no roots */
   GStrv packages; /* directories that packages are installed into */
+  char *base;     /* of one with packages more (environment_with.h): the one that it was made of; else NULL */
+  GStrv with;     /* and the packages: requirements; NULL or none */
 };
 
 /* A caller's own environment has the absolute path of its interpreter as its name: */
@@ -34,6 +36,9 @@ gboolean environment_is_own (const char *name);
  * than 3.9, free-threaded, not CPython), is ADDER_ERROR_UNSUPPORTED and says why. NAME NULL is an error of
  * the caller's. */
 struct environment *environment_find (const char *name, GError **error);
+
+/* Whether there is one called NAME, which is all that is looked at; else ADDER_ERROR_NOT_FOUND as above. */
+gboolean environment_exists (const char *name, GError **error);
 void environment_free (struct environment *environment);
 
 /* All environments of Python by name, "system" last; broken ones are left out. GPtrArray of struct

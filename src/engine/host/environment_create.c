@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making and removing environments, whole or not at all.
- *
- * A venv holds its own absolute path (in pyvenv.cfg, in the first line of every script, in the .pyc files),
- * so one that is built aside and renamed is subtly broken. It is therefore built under its final name, and
- * the manifest, written last and renamed into place, is what makes the folder an environment: nobody sees one
- * without it. The folder itself is locked (flock) by whoever makes or removes it; a folder without a manifest
- * that nobody has locked was left by a crash, and the next maker clears it away. Removing goes the other way:
- * the manifest first. */
-#include <dirent.h>
+/* Making and removing environments, whole or not at all (environment_folder.c). */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +10,7 @@
 #include "common/error.h"
 #include "common/paths.h"
 #include "engine/host/environment_private.h"
+#include "engine/host/environment_with.h"
 
 #define MINUTE_MS          (60 * 1000)
 #define VENV_TIMEOUT_MS    (5 * MINUTE_MS)
@@ -48,79 +39,6 @@ static void G_GNUC_PRINTF (2, 3)
   va_end (arguments);
   fputc ('\n', creation->progress);
   fflush (creation->progress);
-}
-
-/* ---- the folder ---- */
-
-static int
-remove_below (int directory_fd)
-{
-  DIR *list = fd_list (directory_fd);
-  if (!list)
-    return -errno;
-  int result = 0;
-  while (result == 0) {
-    const char *name = fd_next_name (list);
-    if (name && (unlinkat (directory_fd, name, 0) == 0 || errno == ENOENT))
-      continue;
-    if (!name || (errno != EISDIR && errno != EPERM)) {
-      result = -errno;
-      break;
-    }
-    autoclose int below = openat (directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    result = below < 0 ? -errno : remove_below (below);
-    if (result == 0 && unlinkat (directory_fd, name, AT_REMOVEDIR) != 0)
-      result = -errno;
-  }
-  closedir (list);
-  return result;
-}
-
-/* Removes the folder PATH, which FD has open and locked: manifest first, then the rest. */
-static gboolean
-remove_folder (const char *path, int fd, GError **error)
-{
-  if (unlinkat (fd, ENVIRONMENT_MANIFEST, 0) != 0 && errno != ENOENT)
-    return error_from_errno (error, errno, "cannot remove %s", path);
-  int result = remove_below (fd);
-  if (result == 0 && rmdir (path) != 0)
-    result = -errno;
-  return result == 0 || error_from_errno (error, result, "cannot remove %s", path);
-}
-
-static gboolean
-is_same_folder (int fd, const char *path)
-{
-  struct stat opened, named;
-  return fstat (fd, &opened) == 0 && stat (path, &named) == 0 && opened.st_ino == named.st_ino &&
-         opened.st_dev == named.st_dev;
-}
-
-/* Opens and locks the folder PATH, making it when MAKE. Returns a descriptor, or -1 with ERROR set. */
-static int
-claim_folder (const char *path, gboolean make, GError **error)
-{
-  for (;;) {
-    if (make && mkdir (path, 0755) != 0 && errno != EEXIST) {
-      error_from_errno (error, errno, "cannot make %s", path);
-      return -1;
-    }
-    autoclose int fd = open (path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT && make)
-      continue;
-    if (fd < 0) {
-      error_from_errno (error, errno, "cannot open %s", path);
-      return -1;
-    }
-    if (flock (fd, LOCK_EX | LOCK_NB) != 0) {
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "%s is being made or removed by another program",
-                   path);
-      return -1;
-    }
-    /* Whoever had the lock before may have removed what we opened. */
-    if (is_same_folder (fd, path))
-      return fd_steal (&fd);
-  }
 }
 
 /* ---- running python and pip ---- */
@@ -211,6 +129,19 @@ make_venv (const struct creation *creation, const char *venv, GError **error)
   return made;
 }
 
+GPtrArray *
+environment_pip_install (const char *python)
+{
+  const char *const start[] = {python,       "-I",           "-m",
+                               "pip",        "install",      "--disable-pip-version-check",
+                               "--no-input", "--no-compile", "--progress-bar",
+                               "off"};
+  GPtrArray *argv = g_ptr_array_new ();
+  for (gsize n = 0; n < G_N_ELEMENTS (start); n++)
+    g_ptr_array_add (argv, (gpointer)(guintptr)start[n]);
+  return argv;
+}
+
 static gboolean
 install_packages (const struct creation *creation, const char *python, GError **error)
 {
@@ -222,21 +153,9 @@ install_packages (const struct creation *creation, const char *python, GError **
     return FALSE;
   }
   environment_create_tell (creation, "installing the packages of %s", creation->requirements);
-  g_autoptr (GPtrArray) argv = g_ptr_array_new ();
-  const char *const start[] = {python,
-                               "-I",
-                               "-m",
-                               "pip",
-                               "install",
-                               "--disable-pip-version-check",
-                               "--no-input",
-                               "--no-compile",
-                               "--progress-bar",
-                               "off",
-                               "--requirement",
-                               creation->requirements};
-  for (gsize i = 0; i < G_N_ELEMENTS (start); i++)
-    g_ptr_array_add (argv, (gpointer)start[i]);
+  g_autoptr (GPtrArray) argv = environment_pip_install (python);
+  g_ptr_array_add (argv, (gpointer) "--requirement");
+  g_ptr_array_add (argv, creation->requirements);
   /* pip would demand hashes by itself as soon as one is there; said aloud, a file that lost some of them
    * fails too. */
   if (strstr (text, "--hash="))
@@ -326,20 +245,7 @@ write_manifest (const struct creation *creation, const char *python, int folder_
       "\n itself when this was made. It is not asked again, so what it finds elsewhere since then is not"
       "\n shown to sandboxes: remove the environment and create it again.",
       NULL);
-  g_autofree char *text = g_key_file_to_data (file, NULL, NULL);
-  g_autofree char *path = g_build_filename (creation->directory, ENVIRONMENT_MANIFEST, NULL);
-  g_autoptr (GError) cause = NULL;
-  /* All that the manifest vouches for must be on disk before it is. */
-  if (syncfs (folder_fd) != 0)
-    return error_from_errno (error, errno, "cannot write %s to disk", creation->directory);
-  if (!g_file_set_contents_full (path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
-                                 0644, &cause) ||
-      chmod (path, 0644) != 0 || fsync (folder_fd) != 0) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "cannot write %s: %s", path,
-                 cause ? cause->message : g_strerror (errno));
-    return FALSE;
-  }
-  return TRUE;
+  return environment_folder_seal (creation->directory, folder_fd, file, error);
 }
 
 static gboolean
@@ -414,6 +320,12 @@ environment_create_check_recipe (const struct environment_recipe *recipe, GError
                  strcmp (recipe->name, ENVIRONMENT_SYSTEM) == 0 ? ENVIRONMENT_SYSTEM_PYTHON : "shell");
     return FALSE;
   }
+  if (environment_with_is_name (recipe->name)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "names that begin with " ENVIRONMENT_WITH
+                 " are those of environments with packages of runs");
+    return FALSE;
+  }
   for (gsize i = 0; recipe->modules && recipe->modules[i]; i++)
     if (!environment_module_is_clean (recipe->modules[i])) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not the name of a module",
@@ -453,22 +365,22 @@ plan_creation (const struct environment_recipe *recipe, struct creation *creatio
 static gboolean
 make_environment (const struct creation *creation, GError **error)
 {
-  autoclose int fd = claim_folder (creation->directory, TRUE, error);
+  autoclose int fd = environment_folder_claim (creation->directory, TRUE, error);
   if (fd < 0)
     return FALSE;
   if (faccessat (fd, ENVIRONMENT_MANIFEST, F_OK, 0) == 0) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "there is an environment %s already, in %s; \"adder env remove %s\" removes it",
-                 creation->name, creation->directory, creation->name);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there is an environment %s already, in %s",
+                 creation->name, creation->directory);
+    error_add_advice (error, "; \"adder env remove %s\" removes it", creation->name);
     return FALSE;
   }
-  int result = remove_below (fd); /* what a crash left */
+  int result = environment_folder_clear (fd); /* what a crash left */
   if (result != 0)
     return error_from_errno (error, result, "cannot clear %s", creation->directory);
   if (fchmod (fd, 0755) != 0)
     return error_from_errno (error, errno, "cannot open %s to all", creation->directory);
   if (!environment_create_fill_folder (creation, fd, error)) {
-    remove_folder (creation->directory, fd, NULL);
+    environment_folder_remove (creation->directory, fd, NULL);
     return FALSE;
   }
   environment_create_tell (creation, "environment %s is ready in %s", creation->name, creation->directory);
@@ -495,14 +407,14 @@ environment_remove (const char *name, GError **error)
                  name, strcmp (name, ENVIRONMENT_SYSTEM) == 0 ? ENVIRONMENT_SYSTEM_PYTHON : "shell");
     return FALSE;
   }
-  g_auto (GStrv) directories = paths_environment_dirs ();
+  g_auto (GStrv) directories = environment_directories ();
   for (gsize i = 0; environment_name_is_clean (name) && directories[i]; i++) {
     g_autofree char *directory = g_build_filename (directories[i], name, NULL);
     /* One without a manifest is what a crash left: that goes too. */
     if (!g_file_test (directory, G_FILE_TEST_IS_DIR))
       continue;
-    autoclose int fd = claim_folder (directory, FALSE, error);
-    return fd >= 0 && remove_folder (directory, fd, error);
+    autoclose int fd = environment_folder_claim (directory, FALSE, error);
+    return fd >= 0 && environment_folder_remove (directory, fd, error);
   }
   g_autoptr (GError) cause = NULL;
   struct environment *none = environment_find (name, &cause);

@@ -82,7 +82,7 @@ environment_places (void)
   for (gsize i = 0; i < G_N_ELEMENTS (system_places); i++)
     if (!g_file_test (system_places[i], G_FILE_TEST_IS_SYMLINK)) /* on merged systems, into /usr */
       add_place (places, ENVIRONMENT_SYSTEM, system_places[i]);
-  g_auto (GStrv) directories = paths_environment_dirs ();
+  g_auto (GStrv) directories = environment_directories ();
   for (gsize i = 0; directories[i]; i++)
     add_place (places, NULL, directories[i]);
   g_autoptr (GPtrArray) folders = environment_folders ();

@@ -25,9 +25,35 @@ gboolean environment_module_is_clean (const char *module);
 /* The list KEY of FILE, or an empty one. The caller's. */
 GStrv environment_key_list (GKeyFile *file, const char *key);
 
+/* The directories that environments are in, in order of search; the last has those of environment_with.h. The
+ * caller's. */
+GStrv environment_directories (void);
+
 /* The paths of all folders with a manifest, by name, each name once: the first found counts. Freed with its
  * strings. */
 GPtrArray *environment_folders (void);
+
+/* `PYTHON -m pip install`, without questions and without words that only a person at a terminal wants; what
+ * is to be installed follows, and NULL. Freed without its strings, of which PYTHON must last. */
+GPtrArray *environment_pip_install (const char *python);
+
+/* ---- its folder (environment_folder.c) ---- */
+
+/* Opens and locks the folder PATH, making it when MAKE. The descriptor, the caller's; -1 with ERROR,
+ * ADDER_ERROR_BUSY where another has it. */
+int environment_folder_claim (const char *path, gboolean make, GError **error);
+
+/* Waits until nobody makes or removes the folder PATH. Those who only use it are not waited for. */
+void environment_folder_wait (const char *path);
+
+/* Removes all that is below DIRECTORY_FD. 0, or a negative errno. */
+int environment_folder_clear (int directory_fd);
+
+/* Removes the folder PATH, which FD has open and locked: manifest first, then the rest. */
+gboolean environment_folder_remove (const char *path, int fd, GError **error);
+
+/* Makes the folder PATH, open as FOLDER_FD, an environment, by the manifest FILE. */
+gboolean environment_folder_seal (const char *path, int folder_fd, GKeyFile *file, GError **error);
 
 /* The environment of the interpreter PYTHON, an absolute path (environment_own.c). */
 struct environment *environment_find_own (const char *python, GError **error);

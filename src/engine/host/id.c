@@ -12,10 +12,12 @@ id_make (char ret_id[ID_BYTES])
   /* Blocks only before the kernel's generator was first seeded, at boot; 16 bytes always come whole. */
   while (getrandom (bytes, sizeof bytes, 0) != (gssize)sizeof bytes)
     ;
-  guint64 ms = (guint64)g_get_real_time () / 1000;
+  guint64 us = (guint64)g_get_real_time ();
+  guint fraction = (guint)(us % 1000 * 4096 / 1000); /* 12 bits of a millisecond: section 6.2, method 3 */
   for (int i = 0; i < 6; i++)
-    bytes[i] = (guint8)(ms >> (40 - 8 * i));
-  bytes[6] = (guint8)(0x70 | (bytes[6] & 0x0f));
+    bytes[i] = (guint8)((us / 1000) >> (40 - 8 * i));
+  bytes[6] = (guint8)(0x70 | fraction >> 8);
+  bytes[7] = (guint8)fraction;
   bytes[8] = (guint8)(0x80 | (bytes[8] & 0x3f));
 
   char *at = ret_id;

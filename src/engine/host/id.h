@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids that are unique everywhere and sort by time: UUID version 7 (RFC 9562, section 5.7). */
+/* Ids that are unique everywhere and sort by the microsecond they were made in: UUID version 7 (RFC 9562,
+ * section 5.7). */
 #pragma once
 
 #define ID_BYTES 37 /* with the zero byte */

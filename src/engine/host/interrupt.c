@@ -51,9 +51,20 @@ poll_until (struct pollfd *pollfds, nfds_t count, gint64 deadline_us)
   return ppoll (pollfds, count, &timeout, NULL);
 }
 
+static void
+interrupt_tell (struct interrupt *interrupt)
+{
+  void (*before_wait) (gpointer data) = interrupt ? interrupt->before_wait : NULL;
+  if (!before_wait)
+    return;
+  interrupt->before_wait = NULL;
+  before_wait (interrupt->data);
+}
+
 enum wait
 interrupt_wait (struct interrupt *interrupt, struct pollfd *pollfds, gsize count, gint64 deadline_us)
 {
+  interrupt_tell (interrupt);
   struct pollfd *wake = &pollfds[count], *watch = &pollfds[count + 1];
   *wake = (struct pollfd){.fd = interrupt ? interrupt->wake_fd : -1, .events = POLLIN};
   *watch = (struct pollfd){.fd = interrupt ? interrupt->watch_fd : -1, .events = POLLRDHUP};

@@ -10,6 +10,9 @@ struct interrupt {
   int wake_fd;    /* eventfd; written by run_cancel and by the pool when something changed */
   int watch_fd;   /* the caller's socket, or -1 */
   gint cancelled; /* atomic; set before wake_fd is written */
+  /* Called with DATA before the next wait, once; NULL: nothing is. By who waits. */
+  void (*before_wait) (gpointer data);
+  gpointer data;
 };
 
 enum wait {

@@ -6,12 +6,18 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 
 #include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
 #include "engine/host/backend.h"
+#include "engine/host/environment_with.h"
 #include "engine/pool/pool_private.h"
+
+/* So long after a run its sandbox is ended, unless somebody waits for the room: the reply has left by then.
+ */
+#define DISCARD_DELAY_NS 1000000
 
 /* ---- the set of pools ---- */
 
@@ -20,6 +26,7 @@ pool_free (gpointer data)
 {
   struct pool *pool = data;
   fd_close (&pool->wake_fd);
+  fd_close (&pool->delay_fd);
   fd_close (&pool->parked_fd);
   g_rw_lock_clear (&pool->environment_lock);
   UNSHARED (environment);
@@ -28,6 +35,7 @@ pool_free (gpointer data)
   g_ptr_array_unref (pool->draining);
   g_free (pool->fingerprint);
   g_free (pool->name);
+  g_free (pool->owner);
   g_free (pool);
 }
 
@@ -58,7 +66,23 @@ pools_new (struct host *host)
   pools->budget.max_running = host->config->max_running;
   pools->budget.max_bytes = config_max_memory (host->config);
   pools->pools = g_hash_table_new_full (hash_pool, equal_pools, NULL, pool_free);
+  pools->left = g_ptr_array_new ();
   return pools;
+}
+
+/* Pools that have left. Their threads end now. */
+static void
+pools_free_left (struct pools *pools)
+{
+  g_mutex_lock (&pools->lock);
+  g_autoptr (GPtrArray) left = g_steal_pointer (&pools->left);
+  pools->left = g_ptr_array_new ();
+  g_mutex_unlock (&pools->lock);
+  for (guint i = 0; i < left->len; i++) {
+    struct pool *pool = left->pdata[i];
+    g_thread_join (pool->thread);
+    pool_free (pool);
+  }
 }
 
 void
@@ -91,6 +115,7 @@ pools_close (struct pools *pools)
 
   for (guint i = 0; i < threads->len; i++)
     g_thread_join (threads->pdata[i]);
+  pools_free_left (pools);
 }
 
 gboolean
@@ -109,6 +134,7 @@ pools_free (struct pools *pools)
     return;
   UNSHARED (pools);
   g_hash_table_unref (pools->pools);
+  g_ptr_array_unref (pools->left);
   queue_free (pools->queue);
   g_cond_clear (&pools->parked);
   g_mutex_clear (&pools->lock);
@@ -124,6 +150,7 @@ pool_new (struct pools *pools, const struct pool *key, struct environment *envir
   g_rw_lock_init (&pool->environment_lock);
   pool->pools = pools;
   pool->name = g_strdup (key->name);
+  pool->owner = g_strdup (key->owner);
   pool->isolation = key->isolation;
   pool->network = key->network;
   pool->environment = environment;
@@ -134,7 +161,8 @@ pool_new (struct pools *pools, const struct pool *key, struct environment *envir
     pool->keeps[SANDBOX_SPEC_PLAIN] = TRUE;
   pool->draining = g_ptr_array_new ();
   pool->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  pool->parked_fd = pool->wake_fd < 0 ? -1 : epoll_create1 (EPOLL_CLOEXEC);
+  pool->delay_fd = pool->wake_fd < 0 ? -1 : timerfd_create (CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  pool->parked_fd = pool->delay_fd < 0 ? -1 : epoll_create1 (EPOLL_CLOEXEC);
   if (pool->parked_fd < 0)
     error_from_errno (error, errno, "cannot make the descriptors of a pool");
   else
@@ -146,13 +174,70 @@ pool_new (struct pools *pools, const struct pool *key, struct environment *envir
   return pool;
 }
 
-static struct pool *
-find_pool (struct pools *pools, const struct pool *key)
+/* Whether POOL is of an environment with packages of runs, was made for OWNER (NULL: for anybody), and stays.
+ */
+REQUIRES (pools)
+static gboolean
+pool_is_with (const struct pool *pool, const char *owner)
 {
-  g_mutex_lock (&pools->lock);
-  struct pool *pool = g_hash_table_lookup (pools->pools, key);
-  g_mutex_unlock (&pools->lock);
-  return pool;
+  return environment_with_is_name (pool->name) && !pool->leaves &&
+         (!owner || g_str_equal (pool->owner, owner));
+}
+
+REQUIRES (pools)
+static gboolean
+pool_is_used (const struct pool *pool)
+{
+  return pool->users > 0 || pool->leased > 0;
+}
+
+/* One of them that nobody uses, the one that was not used for longest, ends where there are MOST of them.
+ * Returns whether one more may be. */
+REQUIRES (pools)
+static gboolean
+pool_make_room_with (struct pools *pools, const char *owner, guint64 most)
+{
+  guint64 count = 0;
+  struct pool *oldest = NULL;
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, pools->pools);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    struct pool *pool = value;
+    if (!pool_is_with (pool, owner))
+      continue;
+    count++;
+    if (!pool_is_used (pool) && (!oldest || pool->used_us < oldest->used_us))
+      oldest = pool;
+  }
+  if (count < most)
+    return TRUE;
+  if (!oldest)
+    return FALSE;
+  oldest->awake = FALSE;
+  oldest->leaves = TRUE;
+  pool_wake (oldest);
+  return TRUE;
+}
+
+REQUIRES (pools)
+static gboolean
+pool_has_room_with (struct pools *pools, const struct pool *key, GError **error)
+{
+  const struct config *config = pools->host->config;
+  const char *limit = NULL;
+  if (!pool_make_room_with (pools, key->owner, config->packages_sets_owner))
+    limit = "sets_per_owner";
+  else if (!pool_make_room_with (pools, NULL, config->packages_sets))
+    limit = "sets";
+  if (!limit)
+    return TRUE;
+  g_set_error (
+      error, ADDER_ERROR, ADDER_ERROR_BUSY,
+      "all sets of packages that there may be ([packages] %s) are in use: end sessions that use some, "
+      "or ask again later",
+      limit);
+  return FALSE;
 }
 
 /* Those of callers' own environments, which nobody made or removes, are bounded. */
@@ -163,6 +248,8 @@ pool_has_room (struct pools *pools, const struct pool *key, GError **error)
   guint64 most = pools->host->config->own_environments, count = 0;
   GHashTableIter iter;
   gpointer other;
+  if (environment_with_is_name (key->name))
+    return pool_has_room_with (pools, key, error);
   if (!environment_is_own (key->name))
     return TRUE;
   g_hash_table_iter_init (&iter, pools->pools);
@@ -173,8 +260,9 @@ pool_has_room (struct pools *pools, const struct pool *key, GError **error)
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
                "%s would be one more than the %" G_GUINT64_FORMAT
                " environments of callers that a daemon serves ([environment] own_most): raise it, or end the "
-               "daemon (adder stop), which forgets those it has",
+               "daemon, which forgets those it has",
                key->name, most);
+  error_add_advice (error, " (adder stop)");
   return FALSE;
 }
 
@@ -184,14 +272,123 @@ pool_check_own (const struct pool *key, GError **error)
   if (key->isolation == ISOLATION_NAMESPACES)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-               "your own environment, %s, needs isolation \"namespaces\" (level 2), and not \"%s\"",
-               key->name, isolation_names[key->isolation]);
+               "the environment %s needs isolation \"namespaces\" (level 2), and not \"%s\"", key->name,
+               isolation_names[key->isolation]);
   return FALSE;
+}
+
+/* Those that are awake, of OWNER or (NULL) in all. */
+REQUIRES (pools)
+static guint64
+pool_count_awake (struct pools *pools, const char *owner)
+{
+  guint64 count = 0;
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, pools->pools);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    const struct pool *pool = value;
+    count += pool->awake && (!owner || g_str_equal (pool->owner, owner));
+  }
+  return count;
+}
+
+/* POOL, of an environment with packages, is used now. Where more such pools are awake than may be, one goes
+ * to rest: of the owner who has most of them, so that nobody who asks for many is at the cost of others, the
+ * one that was not used for longest. */
+REQUIRES (pools)
+static void
+pool_note_use (struct pools *pools, struct pool *pool)
+{
+  guint64 most = 0;
+  struct pool *oldest = NULL;
+  GHashTableIter iter;
+  gpointer value;
+  pool->used_us = g_get_monotonic_time ();
+  pool->awake = TRUE;
+  pool->rests = FALSE;
+  if (pool_count_awake (pools, NULL) <= pools->host->config->packages_warm)
+    return;
+  g_hash_table_iter_init (&iter, pools->pools);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    struct pool *other = value;
+    guint64 count = other->awake && other != pool ? pool_count_awake (pools, other->owner) : 0;
+    if (count > most || (count > 0 && count == most && other->used_us < oldest->used_us)) {
+      most = count;
+      oldest = other;
+    }
+  }
+  if (!oldest)
+    return;
+  oldest->awake = FALSE;
+  oldest->rests = TRUE;
+  pool_wake (oldest);
+}
+
+void
+pools_rest_idle (struct pools *pools)
+{
+  GHashTableIter iter;
+  gpointer value;
+  g_mutex_lock (&pools->lock);
+  g_hash_table_iter_init (&iter, pools->pools);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    struct pool *pool = value;
+    if (!environment_with_is_name (pool->name) || pool_is_used (pool))
+      continue;
+    pool->awake = FALSE;
+    pool->rests = TRUE;
+    pool_wake (pool);
+  }
+  g_mutex_unlock (&pools->lock);
+}
+
+/* The pool that KEY says, where there is one; its caller uses it from now on. */
+REQUIRES (pools)
+static struct pool *
+pool_use (struct pools *pools, const struct pool *key)
+{
+  struct pool *pool = g_hash_table_lookup (pools->pools, key);
+  if (!pool)
+    return NULL;
+  pool->users++;
+  pool->leaves = FALSE;
+  if (environment_with_is_name (pool->name))
+    pool_note_use (pools, pool);
+  return pool;
+}
+
+static struct pool *
+find_pool (struct pools *pools, const struct pool *key)
+{
+  g_mutex_lock (&pools->lock);
+  struct pool *pool = pool_use (pools, key);
+  g_mutex_unlock (&pools->lock);
+  return pool;
+}
+
+/* Takes ENVIRONMENT. */
+static struct pool *
+pool_add (struct pools *pools, const struct pool *key, struct environment *environment, GError **error)
+{
+  g_mutex_lock (&pools->lock);
+  struct pool *pool = pool_use (pools, key);
+  if (!pool && pools->closed) {
+    pools_set_closed (error);
+  } else if (!pool && pool_has_room (pools, key, error)) {
+    struct pool *made = pool_new (pools, key, g_steal_pointer (&environment), error);
+    if (made)
+      g_hash_table_add (pools->pools, made);
+    pool = pool_use (pools, key);
+  }
+  g_mutex_unlock (&pools->lock);
+  environment_free (environment);
+  return pool;
 }
 
 struct pool *
 pools_get (struct pools *pools, const char *name, enum isolation isolation, enum network network,
-           GError **error)
+           const char *owner, GError **error)
 {
   if (isolation == ISOLATION_AUTO)
     isolation = pools->host->isolation;
@@ -200,33 +397,37 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, enum
   gboolean contained = isolation == ISOLATION_CONTAINER;
   const struct pool key = {
       .name = (char *)(guintptr)(contained ? POOL_CONTAINERS : name),
+      .owner = (char *)(guintptr)(owner ? owner : ""),
       .isolation = isolation,
       .network = network,
   };
-  struct pool *pool = find_pool (pools, &key);
   gboolean own = !contained && environment_is_own (name);
-  if (pool && !own)
-    return pool;
-  if (own && !pool_check_own (&key, error))
+  if ((own || (!contained && environment_with_is_name (name))) && !pool_check_own (&key, error))
     return NULL;
   /* A caller's own is looked at for each call: whose it is may have changed, and no fingerprint tells.
    * That reads directories, so not under the lock. */
+  struct pool *pool = own ? NULL : find_pool (pools, &key);
+  if (pool)
+    return pool;
   struct environment *environment = contained ? NULL : environment_find (name, error);
   if (!environment && !contained)
     return NULL;
+  pools_free_left (pools);
+  return pool_add (pools, &key, environment, error);
+}
 
+void
+pools_put (struct pool *pool)
+{
+  if (!pool)
+    return;
+  /* It may be gone as soon as the lock is open. */
+  struct pools *pools = pool->pools;
   g_mutex_lock (&pools->lock);
-  pool = g_hash_table_lookup (pools->pools, &key);
-  if (!pool && pools->closed) {
-    pools_set_closed (error);
-  } else if (!pool && pool_has_room (pools, &key, error)) {
-    pool = pool_new (pools, &key, g_steal_pointer (&environment), error);
-    if (pool)
-      g_hash_table_add (pools->pools, pool);
-  }
+  pool->users--;
+  if (pool->leaves)
+    pool_wake (pool);
   g_mutex_unlock (&pools->lock);
-  environment_free (environment);
-  return pool;
 }
 
 enum isolation
@@ -249,23 +450,43 @@ pool_unwatch (struct pool *pool, struct sandbox *sandbox)
 
 /* ---- giving back ---- */
 
+/* Nobody waits for what SANDBOX, which was given back, has, and there are others for who comes next. */
+REQUIRES (pools)
+static gboolean
+pool_may_delay (const struct pool *pool, const struct sandbox *sandbox)
+{
+  const struct pools *pools = pool->pools;
+  return !sandbox->contained && queue_length (pools->queue) == 0 &&
+         pool->parked.length >= MAX (pools->host->config->parked / 2, 1);
+}
+
+/* The pool's thread kills it: the caller has its reply the sooner. Killing one and forking another keep a
+ * processor busy for milliseconds, for which whoever gets the reply would wait on a small machine. */
 void
 pool_discard (struct sandbox *sandbox)
 {
   struct pool *pool = sandbox->pool;
   struct pools *pools = pool->pools;
+  const struct itimerspec delay = {.it_value.tv_nsec = DISCARD_DELAY_NS};
   g_mutex_lock (&pools->lock);
-  gboolean closed = pools->closed;
+  gboolean closed = pools->closed, first = pool->discarded.length == 0;
+  gboolean delayed = !closed && pool_may_delay (pool, sandbox);
   if (closed)
     budget_release (&pools->budget, sandbox->taken, sandbox->reserved_bytes, 0);
-  else
+  else {
     g_queue_push_tail_link (&pool->discarded, &sandbox->link);
+    pool->leased -= sandbox->leader ? 0 : 1;
+    /* Of many the first one's time counts: none is put off by those that follow. */
+    if (!delayed)
+      pool_wake (pool);
+    else if (first)
+      (void)timerfd_settime (pool->delay_fd, 0, &delay, NULL);
+  }
   g_mutex_unlock (&pools->lock);
   if (closed) {
     sandbox_kill (sandbox);
     sandbox_release (sandbox);
-  } else
-    pool_wake (pool); /* its thread kills: the caller has its reply the sooner */
+  }
 }
 
 /* Of those that are parked. */

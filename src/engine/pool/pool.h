@@ -26,10 +26,18 @@ gboolean pools_are_closed (struct pools *pools);
 void pools_free (struct pools *pools);
 
 /* The pool of the environment NAME with sandboxes of ISOLATION (ISOLATION_AUTO: the host's best) that can
- * have NETWORK, or of containers, whatever NAME is, made when it is first asked for; good until pools_free.
- */
+ * have NETWORK, or of containers, whatever NAME is, made when it is first asked for, for OWNER (NULL:
+ * nobody). Good until pools_put, and for its sandboxes until they are discarded. One of an environment with
+ * packages of runs is freed when others need its place; ADDER_ERROR_BUSY: all are in use. */
 struct pool *pools_get (struct pools *pools, const char *name, enum isolation isolation, enum network network,
-                        GError **error);
+                        const char *owner, GError **error);
+
+/* Its caller asks POOL, which may be NULL, for no more sandboxes. */
+void pools_put (struct pool *pool);
+
+/* Zygotes of environments with packages of runs end where nobody uses their sandboxes, until somebody asks
+ * for some again. */
+void pools_rest_idle (struct pools *pools);
 
 /* What is bind-mounted serves for one sandbox. POOL_ERROR_LOST: that one was lost before it was leased,
  * as with its zygote; the caller may bind-mount anew and ask again. */

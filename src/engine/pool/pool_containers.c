@@ -41,8 +41,10 @@ pool_image_stamp (const struct config *config)
   struct stat st = {0};
   if (path)
     (void)stat (path, &st);
-  return g_strdup_printf ("%s-%ju-%jd.%09ld", config->container_image, (uintmax_t)st.st_ino,
-                          (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+  const char *socket = config->container_socket, *runtime = config->container_runtime;
+  return g_strdup_printf ("%s-%ju-%jd.%09ld-%s-%s-%s", config->container_image, (uintmax_t)st.st_ino,
+                          (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, config->container_engine,
+                          socket ? socket : "", runtime ? runtime : "");
 }
 
 /* The image is another one now: what is on its way goes. What was parked went when that was noticed. */

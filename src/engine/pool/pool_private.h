@@ -29,17 +29,20 @@ struct pools {
   GUARDED_BY (pools) guint reactivating; /* callers in the queue who have an idle sandbox */
   GUARDED_BY (pools) gboolean closed;
   GUARDED_BY (pools) GHashTable *pools; /* struct pool -> the same, by name, isolation and network */
+  GUARDED_BY (pools) GPtrArray *left;   /* pools that are none any more, and whose threads are to be joined */
 };
 
 RWLOCK_CLASS (environment);
 
 struct pool {
   struct pools *pools;
-  char *name; /* of the environment; of containers, which have their image's, POOL_CONTAINERS */
+  char *owner; /* for whom it was made, or "" */
+  char *name;  /* of the environment; of containers, which have their image's, POOL_CONTAINERS */
   enum isolation isolation;
   enum network network; /* of its zygotes: the host's (FULL), or NONE */
   GThread *thread;
   int wake_fd;   /* eventfd */
+  int delay_fd;  /* timerfd: the same, a moment later */
   int parked_fd; /* epoll: the exit pipes of parked sandboxes, of which there may be hundreds */
 
   /* The environment as the newest zygote sees it. Written by the thread, read by callers who look whether it
@@ -62,6 +65,14 @@ struct pool {
   GUARDED_BY (pools) gint64 retry_us; /* when the next start may be tried */
   GUARDED_BY (pools) guint zygotes, parking_count;
   GUARDED_BY (pools) guint waiting; /* callers in the queue */
+  /* Of environments with packages of runs: since when it was not used, whether it counts among those that
+   * have a zygote, and whether its thread is to let that go. */
+  GUARDED_BY (pools) gint64 used_us;
+  GUARDED_BY (pools) gboolean awake, rests;
+  /* Of those as well: whether it is to end, once nobody has a sandbox of it or asks for one. */
+  GUARDED_BY (pools) gboolean leaves;
+  GUARDED_BY (pools) guint users;  /* callers between pools_get and pools_put */
+  GUARDED_BY (pools) guint leased; /* sandboxes that were taken and not discarded, without branches */
   GUARDED_BY (pools)
   guint64 starts, parkings, refusals; /* refusals: times that callers were told of an error */
 
@@ -145,6 +156,7 @@ void pool_zygote_serves (struct pool *pool); /* the next one does */
 void pool_bare_serves (struct pool *pool);
 void pool_lose_bare (struct pool *pool);                        /* before it serves */
 void pool_lose_zygote (struct pool *pool, const GError *error); /* the current one */
+gboolean pool_leave (struct pool *pool); /* where it is to end and can: it is among pools->left then */
 void pool_end_all (struct pool *pool);
 gint64 pool_zygotes_deadline_us (struct pool *pool);
 

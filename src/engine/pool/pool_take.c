@@ -41,6 +41,7 @@ static struct sandbox *
 unpark (struct pool *pool, struct sandbox *sandbox, guint64 bytes)
 {
   g_queue_unlink (&pool->parked, &sandbox->link);
+  pool->leased++;
   sandbox->taken = TRUE;
   budget_run (&pool->pools->budget, sandbox->reserved_bytes, bytes);
   sandbox->reserved_bytes = bytes;

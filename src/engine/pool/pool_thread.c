@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "engine/host/launcher.h"
 #include "engine/pool/pool_private.h"
@@ -63,6 +64,7 @@ on_control (struct pool *pool, struct zygote *zygote)
 
 enum source_kind {
   SOURCE_WAKE,
+  SOURCE_DELAY,
   SOURCE_CONTROL,
   SOURCE_MESSAGES,
   SOURCE_LEAVING,
@@ -111,6 +113,7 @@ collect_sources (struct pool *pool, struct watch *watch)
   g_array_set_size (watch->pollfds, 0);
   g_array_set_size (watch->sources, 0);
   pool_thread_add_source (watch, pool->wake_fd, SOURCE_WAKE, pool);
+  pool_thread_add_source (watch, pool->delay_fd, SOURCE_DELAY, pool);
   pool_thread_add_source (watch, pool->parked_fd, SOURCE_PARKED, pool);
   pool_thread_add_source (watch, pool->sweep_fd, SOURCE_SWEPT, pool);
   add_zygote (watch, pool->current);
@@ -140,6 +143,9 @@ on_source (struct pool *pool, const struct source *source)
   switch (source->kind) {
   case SOURCE_WAKE:
     (void)eventfd_read (pool->wake_fd, &ignored);
+    break;
+  case SOURCE_DELAY:
+    (void)!read (pool->delay_fd, &ignored, sizeof ignored);
     break;
   case SOURCE_CONTROL:
     on_control (pool, source->object);
@@ -227,6 +233,8 @@ pool_thread (gpointer data)
     pool_sweep_containers (pool);
   while (!pools_are_closed (pool->pools)) {
     pool_thread_take_turn (pool);
+    if (pool_leave (pool))
+      break;
     wait_for_sources (pool, &watch);
   }
   pool_end_all (pool);

@@ -45,6 +45,23 @@ retire_current (struct pool *pool)
   pool_discard_old (pool, 0);
 }
 
+/* It was used less than others were: without a zygote, until somebody asks again. */
+static void
+pool_rest (struct pool *pool)
+{
+  if (!pool->current || pool->next)
+    return;
+  g_mutex_lock (&pool->pools->lock);
+  gboolean rests = (pool->rests || pool->leaves) && pool->waiting == 0;
+  if (rests)
+    pool->rests = pool->wanted = FALSE;
+  g_mutex_unlock (&pool->pools->lock);
+  if (!rests)
+    return;
+  log_info ("the zygote of %s ends: others are used more ([packages] warm, sets)", pool->name);
+  retire_current (pool);
+}
+
 /* The bare zygote that starts is of no use any more. It is freed when none of what poll reported is left. */
 void
 pool_lose_bare (struct pool *pool)
@@ -166,12 +183,13 @@ static gboolean
 needs_zygote (struct pool *pool)
 {
   g_mutex_lock (&pool->pools->lock);
+  gboolean leaves = pool->leaves;
   gboolean needs = pool->stale || (!pool->current && pool->wanted) || (pool->current && pool->current->bare);
   gint64 retry_us = pool->retry_us;
   g_mutex_unlock (&pool->pools->lock);
   if (pool->current && is_due (pool, pool->current))
     needs = TRUE;
-  return needs && !pool->next && g_get_monotonic_time () >= retry_us;
+  return needs && !leaves && !pool->next && g_get_monotonic_time () >= retry_us;
 }
 
 static gint64
@@ -321,6 +339,26 @@ end_zygote (struct zygote *zygote)
   sandbox_free (spawning);
 }
 
+gboolean
+pool_leave (struct pool *pool)
+{
+  if (pool->current || pool->next || pool->bare_next || pool->draining->len > 0 || pool->parking.length > 0 ||
+      pool->ending.length > 0)
+    return FALSE;
+  struct pools *pools = pool->pools;
+  g_mutex_lock (&pools->lock);
+  gboolean leaves = pool->leaves && !pools->closed && pool->users == 0 && pool->waiting == 0 &&
+                    pool->parked.length == 0 && pool->discarded.length == 0;
+  if (leaves) {
+    g_hash_table_steal (pools->pools, pool);
+    g_ptr_array_add (pools->left, pool);
+  }
+  g_mutex_unlock (&pools->lock);
+  if (leaves)
+    log_info ("the packages of %s are forgotten until they are asked for again", pool->name);
+  return leaves;
+}
+
 /* The zygotes' end is every sandbox's end, also of those that runs still hold. */
 void
 pool_end_all (struct pool *pool)
@@ -352,8 +390,11 @@ pool_manage_zygotes (struct pool *pool)
   check_zygotes (pool);
   if (pool->isolation == ISOLATION_CONTAINER)
     pool_start_containers (pool);
-  else if (needs_zygote (pool))
-    start_next (pool);
+  else {
+    pool_rest (pool);
+    if (needs_zygote (pool))
+      start_next (pool);
+  }
 }
 
 /* When one of the zygotes is late, or the next may be tried: -1 for never. */
@@ -368,7 +409,7 @@ pool_zygotes_deadline_us (struct pool *pool)
   if (pool->current && pool->current->spawning)
     deadline_us = pool_earlier (deadline_us, pool->current->answer_us);
   g_mutex_lock (&pool->pools->lock);
-  if (!pool->next && pool->retry_us > 0 &&
+  if (!pool->next && !pool->leaves && pool->retry_us > 0 &&
       (pool->stale || (pool->wanted && !pool->current) || (pool->current && pool->current->bare)))
     deadline_us = pool_earlier (deadline_us, pool->retry_us);
   g_mutex_unlock (&pool->pools->lock);

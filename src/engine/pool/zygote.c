@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "engine/files/bind_mount.h"
+#include "engine/host/environment_with.h"
 #include "engine/host/launcher.h"
 #include "engine/host/layout.h"
 
@@ -74,6 +75,7 @@ zygote_new (const struct host *host, const char *environment, enum isolation iso
   zygote->network = network;
   zygote->environment = g_strdup (environment);
   zygote->control_fd = zygote->message_fd = zygote->process_fd = zygote->launcher_fd = zygote->bind_fd = -1;
+  zygote->folder_fd = -1;
   zygote->started_us = g_get_monotonic_time ();
   zygote->patience_us = MIN (ANSWER_US, (gint64)host->config->zygote_start_ms * 1000);
   zygote->messages = g_string_new (NULL);
@@ -91,6 +93,13 @@ zygote_start (const struct host *host, const struct environment *environment, en
   struct layout *layout = layout_new (host, environment, isolation, network, bare);
   char **argv = plan_to_arguments (&layout->plan);
   zygote->bare = bare;
+  if (environment_with_is_name (environment->name) &&
+      (zygote->folder_fd = environment_with_hold (environment, error)) < 0) {
+    free (argv);
+    layout_free (layout);
+    zygote_free (zygote);
+    return NULL;
+  }
   gboolean started = argv ? start (zygote, host, host->launcher, argv, error)
                           : error_from_errno (error, ENOMEM, "cannot write the plan of a zygote");
   free (argv);
@@ -278,7 +287,7 @@ take_refused (struct zygote *zygote, struct wire_refused *refused, struct sandbo
   zygote->state = ZYGOTE_ENDED;
   *ret_sandbox = NULL;
   if (zygote->isolation == ISOLATION_CONTAINER && refused->fault.err == EOPNOTSUPP)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "no container can be had: %s",
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "no container is available: %s",
                  refused->fault.step);
   else {
     error_from_fault (&refused->fault, error);
@@ -492,6 +501,7 @@ zygote_free (struct zygote *zygote)
   fd_close (&zygote->control_fd);
   fd_close (&zygote->message_fd);
   fd_close (&zygote->process_fd);
+  fd_close (&zygote->folder_fd);
   zygote_info_unref (zygote->info);
   g_string_free (zygote->messages, TRUE);
   g_queue_clear_full (&zygote->crashes, g_free);

@@ -33,6 +33,7 @@ struct zygote {
   guint64 runs;             /* sandboxes spawned */
   guint64 own_bytes[2];     /* what a parked sandbox holds alone; without and with pages faulted in ahead */
   guint sandboxes;          /* of them, those that still exist */
+  int folder_fd;            /* keeps its environment from being removed; -1: nobody removes that */
   GQueue crashes;           /* when sandboxes crashed: gint64 microseconds, oldest first */
 
   /* In a container, which serves once. */

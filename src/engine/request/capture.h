@@ -28,6 +28,7 @@ gboolean capture_is_cut (const struct capture *capture);
 /* Under which the whole stream can be read. */
 struct capture_kept {
   const char *result_id, *stream;
+  gboolean for_tool; /* a model reads it, which has no command line */
 };
 
 /* The text for the reply, valid UTF-8 without zero bytes: whole, or head and tail with a line between them

@@ -7,22 +7,33 @@
 #include "common/json.h"
 #include "common/size.h"
 #include "engine/request/explain.h"
+#include "engine/request/packages.h"
+
+/* In a hint: what files are passed in with. */
+#define FILES "{files}"
+
+static const char *const files_words[] = {
+    [VOICE_COMMAND] = "--file",
+    [VOICE_BODY] = "`files`",
+    [VOICE_TOOL] = "`files`",
+};
 
 static const struct {
   const char *kind;
   const char *hint;
 } kinds[] = {
-    {"network", "There is no network in the sandbox: pass data in as files (--file), or ask the user for it. "
-                "A profile can "
-                "allow chosen hosts ([network] mode = allow)."},
+    {"network", "There is no network in the sandbox: pass data in as files (" FILES "), or ask the user for "
+                "it. A profile can allow chosen hosts ([network] mode = allow)."},
     {"file",
-     "Of the host's files only those that are passed with the run are in the sandbox: pass it in with "
-     "--file, and open it by its name in the current directory."},
+     "Of the host's files only those that are passed with the run are in the sandbox: pass it in with " FILES
+     ", and open it by its name in the current directory."},
     {"write",
      "Only the current directory and the one for temporary files ($TMPDIR, or /tmp) can be written to, "
-     "but for files that are bind-mounted: write there, to a name that is new."},
+     "except files that are bind-mounted: write there, to a name that is new."},
     {"call", "The sandbox does not allow this system call, and nothing in the run can change that: do "
              "without it."},
+    {"install", "Nothing can be installed from inside a run: its environment is read-only, and there is no "
+                "network."},
 };
 
 /* Limits that the kernel enforces without ending the run. */
@@ -89,6 +100,18 @@ is_of_the_kernel (const char *detail)
   return FALSE;
 }
 
+/* What is not installed may be had in another way. */
+static char *
+denial_advise (const char *hint, const json_t *denial, enum packages_way way, enum request_voice voice)
+{
+  gboolean install = strcmp (json_member_text (denial, "kind"), "install") == 0;
+  GString *text = g_string_new (hint);
+  g_string_replace (text, FILES, files_words[voice], 0);
+  if (install)
+    g_string_append_printf (text, " %s", packages_advice (way));
+  return g_string_free (text, FALSE);
+}
+
 static const char *
 hint_of_denial (const json_t *denial, const struct network_rules *network)
 {
@@ -119,21 +142,24 @@ denial_add (json_t *list, const char *kind, json_t *detail)
 
 /* "pids: 64 at once", and how far it may be raised. */
 static void
-denial_add_limit (json_t *list, gsize which, const struct limits *limits, const struct limits *maxima)
+denial_add_limit (json_t *list, gsize which, const struct limits *limits, const struct limits *maxima,
+                  enum request_voice voice)
 {
   enum limit limit = limit_kinds[which].limit;
   const struct limit_row *row = &limit_table[limit];
   g_autofree char *value = quantity_format (limits->value[limit], row->unit);
-  g_autofree char *how = g_strdup_printf ("--limit %s=..., ", row->name);
+  g_autofree char *how =
+      voice == VOICE_COMMAND ? g_strdup_printf ("--limit %s=..., ", row->name) : g_strdup ("");
   g_autofree char *detail = g_strdup_printf ("%s: %s %s", row->name, value, limit_kinds[which].what);
-  g_autofree char *hint = explain_advice (limit_kinds[which].advice, limit, how, limits, maxima);
+  g_autofree char *hint = explain_advice (limit_kinds[which].advice, limit, voice, how, limits, maxima);
   json_array_append_new (
       list, json_pack ("{s:s, s:s, s:s}", "kind", limit_kinds[which].kind, "detail", detail, "hint", hint));
 }
 
 json_t *
 denial_list (const json_t *reported, guint32 limits_met, const struct verdict *verdict,
-             const struct limits *limits, const struct limits *maxima, const struct network_rules *network)
+             const struct limits *limits, const struct limits *maxima, const struct network_rules *network,
+             enum packages_way way, enum request_voice voice)
 {
   json_t *list = reported ? json_deep_copy (reported) : json_array ();
   gsize index;
@@ -141,7 +167,10 @@ denial_list (const json_t *reported, guint32 limits_met, const struct verdict *v
   if (verdict->cause == CAUSE_SIGNAL && verdict->signal == SIGSYS)
     denial_add (list, "call", json_string ("ended by SIGSYS"));
   json_array_foreach (list, index, denial)
-      json_object_set_new (denial, "hint", json_string (hint_of_denial (denial, network)));
+  {
+    g_autofree char *hint = denial_advise (hint_of_denial (denial, network), denial, way, voice);
+    json_object_set_new (denial, "hint", json_string (hint));
+  }
 
   if (verdict->cause == CAUSE_SIGNAL && verdict->signal == SIGXFSZ)
     limits_met |= 1u << LIMIT_FILE_SIZE;
@@ -149,6 +178,6 @@ denial_list (const json_t *reported, guint32 limits_met, const struct verdict *v
     limits_met &= ~(1u << LIMIT_MEMORY);
   for (gsize i = 0; i < G_N_ELEMENTS (limit_kinds); i++)
     if (limits_met & (1u << limit_kinds[i].limit))
-      denial_add_limit (list, i, limits, maxima);
+      denial_add_limit (list, i, limits, maxima, voice);
   return list;
 }

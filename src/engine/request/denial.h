@@ -8,6 +8,7 @@
 
 #include "engine/network/network_rules.h"
 #include "engine/request/outcome.h"
+#include "engine/request/request.h"
 #include "sandbox/limits.h"
 
 /* Whether a sandbox may report denials of this kind. Limits are reported by their names instead. */
@@ -18,8 +19,8 @@ void denial_add (json_t *list, const char *kind, json_t *detail);
 
 /* The denials of a run that ended as VERDICT: those that the sandbox REPORTED (an array of {kind, detail}, or
  * NULL), each with its hint, and one for each limit in LIMITS_MET (1 << enum limit), except for what the
- * verdict itself says. MAXIMA: how far limits may be raised. NETWORK is what the run had of it, or NULL. The
- * caller's. */
+ * verdict itself says. MAXIMA: how far limits may be raised. NETWORK is what the run had of it, or NULL;
+ * WAY how its caller asks for packages; VOICE in whose words hints are. The caller's. */
 json_t *denial_list (const json_t *reported, guint32 limits_met, const struct verdict *verdict,
                      const struct limits *limits, const struct limits *maxima,
-                     const struct network_rules *network);
+                     const struct network_rules *network, enum packages_way way, enum request_voice voice);

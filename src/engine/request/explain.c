@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "engine/host/host.h"
@@ -76,25 +77,28 @@ make_error (const char *type, const char *message, const char *hint)
 }
 
 char *
-explain_advice (const char *advice, enum limit limit, const char *how, const struct limits *limits,
-                const struct limits *maxima)
+explain_advice (const char *advice, enum limit limit, enum request_voice voice, const char *how,
+                const struct limits *limits, const struct limits *maxima)
 {
   const struct limit_row *row = &limit_table[limit];
   if (limits->value[limit] >= maxima->value[limit])
     return g_strdup_printf ("%s; the profile allows no higher %s.", advice, row->name);
   g_autofree char *most = quantity_format (maxima->value[limit], row->unit);
-  return g_strdup_printf ("%s, or ask for a higher %s (%sat most %s).", advice, row->name, how, most);
+  if (voice != VOICE_TOOL)
+    return g_strdup_printf ("%s, or ask for a higher %s (%sat most %s).", advice, row->name, how, most);
+  return limit == LIMIT_WALL ? g_strdup_printf ("%s, or ask for a longer timeout (at most %s).", advice, most)
+                             : g_strdup_printf ("%s; the user can raise %s.", advice, row->name);
 }
 
 /* "the run took longer than 30 s (wall_ms)", and how far the limit may be raised. */
 static json_t *
 over_limit (AdderOutcome outcome, const char *what, enum limit limit, const struct limits *limits,
-            const struct limits *maxima, const char *advice)
+            const struct limits *maxima, enum request_voice voice, const char *advice)
 {
   const struct limit_row *row = &limit_table[limit];
   g_autofree char *value = quantity_format (limits->value[limit], row->unit);
   g_autofree char *message = g_strdup_printf ("the run %s %s (%s)", what, value, row->name);
-  g_autofree char *hint = explain_advice (advice, limit, "", limits, maxima);
+  g_autofree char *hint = explain_advice (advice, limit, voice, "", limits, maxima);
   return make_error (types[outcome], message, hint);
 }
 
@@ -113,12 +117,13 @@ static const struct {
 };
 
 static json_t *
-explain_stop (enum stop stop, const struct limits *limits, const struct limits *maxima)
+explain_stop (enum stop stop, const struct limits *limits, const struct limits *maxima,
+              enum request_voice voice)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (stop_texts); i++)
     if (stop_texts[i].stop == stop)
       return over_limit (stop_texts[i].outcome, stop_texts[i].what, stop_texts[i].limit, limits, maxima,
-                         stop_texts[i].advice);
+                         voice, stop_texts[i].advice);
   switch (stop) {
   case STOP_DISPLAYS: {
     g_autofree char *bytes = size_format (WIRE_RESULT_MAX);
@@ -147,12 +152,13 @@ explain_crash (const struct verdict *verdict)
 
 /* Python's own error, with a hint that has the limit's number: nobody in the sandbox knows it. */
 static json_t *
-with_advice (json_t *error, enum limit limit, const struct limits *limits, const struct limits *maxima)
+with_advice (json_t *error, enum limit limit, const struct limits *limits, const struct limits *maxima,
+             enum request_voice voice)
 {
   json_t *copy = json_copy (error);
   g_autofree char *value = quantity_format (limits->value[limit], limit_table[limit].unit);
   g_autofree char *advice =
-      explain_advice ("Work on the data in parts or with smaller types", limit, "", limits, maxima);
+      explain_advice ("Work on the data in parts or with smaller types", limit, voice, "", limits, maxima);
   g_autofree char *hint =
       g_strdup_printf ("The run may use %s (%s). %s", value, limit_table[limit].name, advice);
   json_object_set_new (copy, "hint", json_string (hint));
@@ -178,7 +184,8 @@ explain_left (int exit_code, const char *how)
 
 json_t *
 explain_verdict (const struct verdict *verdict, const struct facts *facts, const struct limits *limits,
-                 const struct limits *maxima, const char *environment, json_t *python_error)
+                 const struct limits *maxima, enum request_voice voice, const char *environment,
+                 json_t *python_error)
 {
   if (verdict->outcome == ADDER_OUTCOME_OK)
     return NULL;
@@ -190,13 +197,13 @@ explain_verdict (const struct verdict *verdict, const struct facts *facts, const
     return explain_left (verdict->exit_code,
                          "The process left by itself, without Python's clean-up (os._exit).");
   case CAUSE_MEMORY_ERROR:
-    return with_advice (python_error, LIMIT_MEMORY, limits, maxima);
+    return with_advice (python_error, LIMIT_MEMORY, limits, maxima, voice);
   case CAUSE_OOM_KILL:
-    return explain_stop (STOP_MEMORY, limits, maxima);
+    return explain_stop (STOP_MEMORY, limits, maxima, voice);
   case CAUSE_CPU:
-    return explain_stop (STOP_CPU, limits, maxima);
+    return explain_stop (STOP_CPU, limits, maxima, voice);
   case CAUSE_STOP:
-    return with_place (explain_stop (facts->stop, limits, maxima), python_error);
+    return with_place (explain_stop (facts->stop, limits, maxima, voice), python_error);
   case CAUSE_SIGNAL:
     return explain_crash (verdict);
   case CAUSE_ZYGOTE: {
@@ -234,13 +241,17 @@ explain_outcome_of (const GError *error)
 }
 
 json_t *
-explain_error (AdderOutcome outcome, const GError *error)
+explain_error (AdderOutcome outcome, const GError *error, const struct run_request *request)
 {
   const char *type = types[outcome] ? types[outcome] : types[ADDER_OUTCOME_FAILED];
+  g_autofree char *message = error_told (error, !request || request_at_terminal (request));
   if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_ENDED))
-    return make_error ("SessionEnded", error->message,
-                       "Make a new session, or have its cells run again in one: adder session replay.");
-  return make_error (type, error->message, NULL);
+    return make_error ("SessionEnded", message,
+                       !request || request_voice (request) == VOICE_COMMAND
+                           ? "Make a new session. Where this daemon ended it, its cells can be run again in "
+                             "one: adder session replay."
+                           : "Make a new session, and make anew what this one held.");
+  return make_error (type, message, NULL);
 }
 
 json_t *

@@ -16,6 +16,7 @@
 #include "engine/network/proxy.h"
 #include "engine/pool/budget.h"
 #include "engine/request/ferry.h"
+#include "engine/request/packages.h"
 #include "sandbox/mitigations.h"
 #include "sandbox/procfs.h"
 
@@ -245,6 +246,7 @@ beyond_containers (const struct host *host, const struct run_request *request, g
       {network_rules_needs (request->network) != NETWORK_NONE, "a container has no network"},
       {g_strcmp0 (request->environment, host->config->environment) != 0,
        "a container has the packages of its image, and no other environment"},
+      {request->with != NULL, "a container has the packages of its image, and no others"},
       {request->limits.value[LIMIT_MEMORY] < BUDGET_CONTAINER_BYTES,
        "a container with its packages needs 128 MiB of memory"},
       {percent > 0 && percent < CONTAINER_PERCENT,
@@ -350,8 +352,10 @@ lease_pool (struct lease *lease, struct engine *engine, const struct run_request
     lease->refused = TRUE;
     return NULL;
   }
-  return pools_get (engine->pools, request->environment, lease->isolation,
-                    network_rules_needs (request->network), error);
+  g_autofree char *environment = packages_environment (engine, request, error);
+  return environment ? pools_get (engine->pools, environment, lease->isolation,
+                                  network_rules_needs (request->network), request->owner, error)
+                     : NULL;
 }
 
 /* Files on their way into a session, which are kept for its replays. */

@@ -26,7 +26,7 @@ struct lease {
 void lease_init (struct lease *lease);
 void lease_clear (struct lease *lease);
 
-/* The pool for REQUEST, or for a SESSION that it describes, when this host may run it. */
+/* The pool for REQUEST, or for a SESSION that it describes, when this host may run it; for pools_put. */
 struct pool *lease_pool (struct lease *lease, struct engine *engine, const struct run_request *request,
                          gboolean session, GError **error);
 

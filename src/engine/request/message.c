@@ -9,6 +9,7 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "engine/request/denial.h"
+#include "engine/request/packages.h"
 #include "engine/request/request.h"
 #include "runner/wire.h"
 
@@ -591,6 +592,8 @@ run_context (const struct run_request *request)
   if (request->guard)
     json_object_set_new (object, "memory_bytes",
                          json_integer ((json_int_t)request->limits.value[LIMIT_MEMORY]));
+  if (request->packages_way != PACKAGES_NONE)
+    json_object_set_new (object, "packages", json_string (packages_advice (request->packages_way)));
   if (network != NETWORK_NONE)
     json_object_set_new (object, "network", json_string (network_names[network]));
   if (network == NETWORK_ALLOW)
@@ -606,8 +609,9 @@ add_code (json_t *object, const struct run_request *request)
     json_object_set_new (object, "svg", json_true ());
   if (request->picture_bytes > 0 || request->picture_side > 0)
     json_object_set_new (object, "pictures",
-                         json_pack ("{s:I, s:I}", "bytes", (json_int_t)request->picture_bytes, "side",
-                                    (json_int_t)request->picture_side));
+                         json_pack ("{s:I, s:I, s:I}", "bytes", (json_int_t)request->picture_bytes, "side",
+                                    (json_int_t)request->picture_side, "all",
+                                    (json_int_t)request->pictures_bytes));
   if (request->check)
     json_object_set_new (object, "check", json_true ());
   if (request->tables != TABLES_NONE)

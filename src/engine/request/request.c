@@ -34,6 +34,8 @@ const struct field request_fields[] = {
     TEXT (name, REQUEST_ASKED),
     TEXTS (arguments, REQUEST_ASKED | REQUEST_SETTLED),
     TEXT (environment, REQUEST_RESOLVED | REQUEST_SETTLED),
+    TEXTS (with, REQUEST_ASKED | REQUEST_SETTLED),
+    PLAIN (packages_way, REQUEST_POLICY | REQUEST_SETTLED),
     TEXT (profile, REQUEST_RESOLVED | REQUEST_SETTLED),
     PLAIN (limits, REQUEST_RESOLVED | REQUEST_SETTLED),
     PLAIN (limits_set, REQUEST_RESOLVED | REQUEST_SETTLED),
@@ -52,8 +54,10 @@ const struct field request_fields[] = {
     TEXT (session, REQUEST_ASKED),
     PLAIN (session_wait, REQUEST_ASKED),
     FLAG (svg, REQUEST_ASKED | REQUEST_SETTLED),
+    FLAG (evict, REQUEST_ASKED | REQUEST_SETTLED),
     PLAIN (picture_bytes, REQUEST_ASKED),
     PLAIN (picture_side, REQUEST_ASKED),
+    PLAIN (pictures_bytes, REQUEST_ASKED),
     PLAIN (tables, REQUEST_RESOLVED | REQUEST_SETTLED),
     PLAIN (keeps_files, REQUEST_POLICY | REQUEST_SETTLED),
     TEXT (guard, REQUEST_POLICY | REQUEST_SETTLED),
@@ -68,6 +72,7 @@ const struct field request_fields[] = {
     TEXT (origin.front_end, REQUEST_ASKED),
     TEXT (origin.tool, REQUEST_ASKED),
     TEXT (origin.role, REQUEST_ASKED),
+    FLAG (origin.at_terminal, REQUEST_ASKED),
     JSON (origin.arguments, 0),
     PLAIN (keep_over, REQUEST_ASKED),
     JSON (attempts, 0),
@@ -118,7 +123,7 @@ request_clear (struct run_request *request)
   if (request->review.release)
     request->review.release (request->review.data);
   if (request->recorder.release)
-    request->recorder.release (request->recorder.data);
+    request->recorder.release (request->recorder.data, request->recorder.slot);
   if (request->observer.free)
     request->observer.free (request->observer.data);
   g_clear_error (&request->invalid);
@@ -262,6 +267,14 @@ check_limits (const struct run_request *request, GError **error)
 }
 
 static gboolean
+check_with (const struct run_request *request, GError **error)
+{
+  if (request->with && request->with[0] && request->session)
+    return request_invalid (error, "packages", "are settled with a session: name them when it is made");
+  return TRUE;
+}
+
+static gboolean
 check_workdir (const struct run_request *request, GError **error)
 {
   if (request->workdir.fd >= 0 && request->session)
@@ -307,6 +320,26 @@ check_analysis (const struct run_request *request, GError **error)
 }
 
 gboolean
+request_origin_is_local (const struct request_origin *origin)
+{
+  return !origin->front_end || strcmp (origin->front_end, "cli") == 0;
+}
+
+gboolean
+request_at_terminal (const struct run_request *request)
+{
+  return request->origin.at_terminal || request_origin_is_local (&request->origin);
+}
+
+enum request_voice
+request_voice (const struct run_request *request)
+{
+  if (request->origin.tool)
+    return VOICE_TOOL;
+  return request_at_terminal (request) ? VOICE_COMMAND : VOICE_BODY;
+}
+
+gboolean
 request_check (const struct run_request *request, GError **error)
 {
   if (request->invalid) {
@@ -316,5 +349,6 @@ request_check (const struct run_request *request, GError **error)
   return check_limits (request, error) && request_check_code (request, error) &&
          workspace_check_name (request->name, error) && request_check_arguments (request, error) &&
          request_check_variables (request, error) && check_workdir (request, error) &&
-         inputs_check (request, error) && check_shell (request, error) && check_analysis (request, error);
+         check_with (request, error) && inputs_check (request, error) && check_shell (request, error) &&
+         check_analysis (request, error);
 }

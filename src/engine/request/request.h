@@ -33,12 +33,18 @@ struct run_summary;
 struct request_recorder {
   /* A file without a name for long output: the caller's, or -1 with ERROR. NULL: nothing is kept. */
   int (*create) (gpointer data, GError **error);
+  /* Notes that the run RUN_ID, asked for at ASKED_MS (since 1970), in the session SESSION (its id, or NULL),
+   * is under way: what is returned stands in `slot`. NULL: nothing is noted. */
+  int (*begin) (gpointer data, const struct run_request *request, const char *run_id, gint64 asked_ms,
+                const char *session);
+  int slot; /* -1: none */
   /* Told once of each run, before its result is made: engine/request/run_summary.h. */
   void (*persist) (gpointer data, const struct run_request *request, struct run_summary *summary);
   /* Keeps what FD holds for a replay of the session that GIVEN is put into: fills its bytes, digest and key.
    * NULL where it is no session, or nothing is kept. */
   void (*give) (gpointer data, const struct run_request *request, struct input *given, int fd);
-  void (*release) (gpointer data);
+  /* SLOT, which begin returned, is needed no more either. */
+  void (*release) (gpointer data, int slot);
   gpointer data;
 };
 
@@ -47,7 +53,8 @@ struct request_origin {
   char *front_end; /* such as "cli"; NULL: a program that uses the library */
   char *tool;      /* "TOOLSET.NAME", or NULL */
   char *role;
-  json_t *arguments; /* of the tool, an object; or NULL */
+  json_t *arguments;    /* of the tool, an object; or NULL */
+  gboolean at_terminal; /* the command line of another machine asks, which no front end tells */
 };
 
 /* Where the changes of a run that are to be reviewed are kept: the library's. */
@@ -74,6 +81,13 @@ struct request_observer {
   GDestroyNotify free;
 };
 
+/* In whose words a result gives advice: options of the command line, members of a body of HTTP, or what a
+ * model's tool has. */
+enum request_voice { VOICE_COMMAND, VOICE_BODY, VOICE_TOOL };
+
+/* How a caller asks for packages, where they may. */
+enum packages_way { PACKAGES_NONE, PACKAGES_OPTION, PACKAGES_MEMBER };
+
 struct run_request {
   char *code;
   gsize code_length;
@@ -81,6 +95,8 @@ struct run_request {
   GStrv arguments;       /* may be NULL */
   GHashTable *variables; /* name -> value */
   char *environment;
+  GStrv with;         /* packages that it is to have more (engine/host/environment_with.h); NULL: none */
+  guint packages_way; /* enum packages_way: what its caller is told of that */
   char *profile;
   struct limits limits;
   guint32 limits_set;   /* 1 << enum limit: asked for by name, not the profile's */
@@ -102,8 +118,10 @@ struct run_request {
   char *session;         /* name or id of the session whose next cell this is, or NULL */
   gboolean session_wait; /* for its turn there */
   gboolean svg;          /* figures come as SVG as well */
+  gboolean evict;        /* of a new session: where its owner has too many, another one ends */
   guint64 picture_bytes; /* the most of a picture that is shown, and pixels on a side; 0: as they are */
   guint64 picture_side;
+  guint64 pictures_bytes; /* the most of all of them; 0: any */
   guint tables;           /* enum request_tables */
   gboolean keeps_files;   /* what the code leaves may be kept: files, and long output */
   struct workdir workdir; /* /work, where it is not the sandbox's own */
@@ -157,6 +175,14 @@ struct run_request *request_settled (const struct run_request *request);
 
 /* Whether its code is a command line (ENVIRONMENT_SHELL). */
 gboolean request_is_shell (const struct run_request *request);
+
+/* By its origin. A program that uses the library is its user's, as the command line is. */
+/* Whether it came by this machine's command line, or from a program with the library in it. */
+gboolean request_origin_is_local (const struct request_origin *origin);
+
+/* Whether who reads the result can be told of commands. */
+gboolean request_at_terminal (const struct run_request *request);
+enum request_voice request_voice (const struct run_request *request);
 
 /* Whether all texts are UTF-8 and all values within their limits: ADDER_ERROR_INVALID says what is not. */
 gboolean request_check (const struct run_request *request, GError **error);

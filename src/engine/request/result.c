@@ -55,11 +55,11 @@ result_is_kept (const struct spill *spill)
  */
 static gboolean
 set_stream (json_t *result, const char *name, const struct capture *capture, const struct spill *spill,
-            const char *result_id)
+            const struct result_parts *parts)
 {
   gboolean cut = FALSE;
   gsize length = 0;
-  const struct capture_kept kept = {result_id, name};
+  const struct capture_kept kept = {parts->run_id, name, parts->voice == VOICE_TOOL};
   g_autofree char *text =
       capture ? capture_text (capture, result_is_kept (spill) ? &kept : NULL, &length, &cut) : g_strdup ("");
   json_object_set_new (result, name, json_stringn (text, length));
@@ -70,8 +70,8 @@ static void
 set_streams (json_t *result, const struct result_parts *parts)
 {
   gboolean kept = result_is_kept (parts->output_spill) || result_is_kept (parts->errors_spill);
-  gboolean cut = set_stream (result, "stdout", parts->output, parts->output_spill, parts->run_id);
-  cut |= set_stream (result, "stderr", parts->errors, parts->errors_spill, parts->run_id);
+  gboolean cut = set_stream (result, "stdout", parts->output, parts->output_spill, parts);
+  cut |= set_stream (result, "stderr", parts->errors, parts->errors_spill, parts);
   json_object_set_new (result, "stdout_bytes",
                        json_integer (parts->output ? (json_int_t)parts->output->total : 0));
   json_object_set_new (result, "stderr_bytes",

@@ -12,6 +12,7 @@
 #include "engine/pool/usage.h"
 #include "engine/request/capture.h"
 #include "engine/request/outcome.h"
+#include "engine/request/request.h"
 #include "engine/request/spill.h"
 
 struct adder_result {
@@ -27,6 +28,7 @@ struct adder_result {
 /* All that a result is made of. What is NULL did not come about. */
 struct result_parts {
   const char *run_id;
+  enum request_voice voice;
   struct verdict verdict;
   const struct capture *output, *errors; /* stdout and stderr */
   const struct spill *output_spill, *errors_spill;

@@ -83,7 +83,15 @@ run_find_session (struct adder_run *run)
   request->environment = g_strdup (run->session->environment);
   request->profile = g_strdup (run->session->profile);
   request->maxima = run->session->options->maxima;
+  request->packages_way = run->session->options->packages_way;
   (void)session_merge_limits (run->session, &request->limits, request->limits_set, &run->failure);
+}
+
+/* One that gets its sandbox at once is noted when that is at work (run_next), so that it loses no time. */
+static void
+note_waiting (gpointer data)
+{
+  run_note (data);
 }
 
 struct adder_run *
@@ -98,11 +106,13 @@ run_start (struct engine *engine, struct run_request *request)
   disable_limit_layers (&request->limits);
   run->asked_us = g_get_monotonic_time ();
   run->asked_ms = g_get_real_time () / 1000;
-  run->workspace_fd = run->ferry.fd = -1;
+  run->workspace_fd = run->ferry.fd = run->packages_fd = -1;
   run->warnings = g_ptr_array_new_with_free_func (g_free);
   lease_init (&run->lease);
   run->displays = json_array ();
   run->can_wait = interrupt_init (&run->interrupt, request->watch_fd, run->failure ? NULL : &run->failure);
+  run->interrupt.before_wait = note_waiting;
+  run->interrupt.data = run;
   for (int i = 0; i < STREAMS; i++) {
     run->streams[i].event = i == STREAM_OUTPUT ? ADDER_EVENT_STDOUT : ADDER_EVENT_STDERR;
     run->streams[i].fd = -1;
@@ -114,6 +124,15 @@ run_start (struct engine *engine, struct run_request *request)
   }
   id_make (run->id);
   return run;
+}
+
+void
+run_note (struct adder_run *run)
+{
+  struct request_recorder *recorder = &run->request->recorder;
+  if (recorder->begin && recorder->slot < 0)
+    recorder->slot = recorder->begin (recorder->data, run->request, run->id, run->asked_ms,
+                                      run->session ? run->session->id : NULL);
 }
 
 const char *
@@ -180,6 +199,8 @@ run_free (struct adder_run *run)
   g_clear_pointer (&run->display_ids, g_hash_table_unref);
   g_clear_pointer (&run->artifacts, g_ptr_array_unref);
   fd_close (&run->workspace_fd);
+  fd_close (&run->packages_fd);
+  g_free (run->packages_said);
   fd_close (&run->ferry.fd);
   scratch_place_free (run->place);
   change_set_free (run->changes);
@@ -627,6 +648,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
   g_autoptr (json_t) changes = run->changes ? changes_to_json (run->changes, run->warnings) : NULL;
   const struct result_parts parts = {
       .run_id = run->id,
+      .voice = request_voice (run->request),
       .verdict = *verdict,
       .output = &run->streams[STREAM_OUTPUT].capture,
       .errors = &run->streams[STREAM_ERRORS].capture,
@@ -688,7 +710,7 @@ make_failure (struct adder_run *run)
   struct verdict verdict = {.outcome = outcome, .exit_code = outcome_exit_code (outcome)};
   g_autoptr (json_t) error = run->request->approval_id && outcome == ADDER_OUTCOME_APPROVAL_REQUIRED
                                  ? explain_approval (run->failure, run->request->approval_id)
-                                 : explain_error (outcome, run->failure);
+                                 : explain_error (outcome, run->failure, run->request);
   run->ended_us = g_get_monotonic_time ();
   run->leased_us = 0;
   return make_result (run, &verdict, error, NULL);
@@ -718,13 +740,13 @@ conclude (struct adder_run *run)
   take_egress_report (run);
   struct verdict verdict = run_judge (run);
   json_t *reviewed = run_review (run, &verdict);
-  g_autoptr (json_t) error =
-      reviewed ? reviewed
-               : explain_verdict (&verdict, &run->facts, &run->request->limits, &run->request->maxima,
-                                  run->request->environment, run->message.error);
-  g_autoptr (json_t) denials =
-      denial_list (run->message.denials, limits_met (run), &verdict, &run->request->limits,
-                   &run->request->maxima, run->request->network);
+  g_autoptr (json_t) error = reviewed ? reviewed
+                                      : explain_verdict (&verdict, &run->facts, &run->request->limits,
+                                                         &run->request->maxima, request_voice (run->request),
+                                                         run->request->environment, run->message.error);
+  g_autoptr (json_t) denials = denial_list (
+      run->message.denials, limits_met (run), &verdict, &run->request->limits, &run->request->maxima,
+      run->request->network, (enum packages_way)run->request->packages_way, request_voice (run->request));
   if (run->refusals)
     json_array_extend (denials, run->refusals);
   /* The next cell may change the files of this one. Else nobody waits for what keeping takes but the caller.
@@ -743,7 +765,13 @@ run_next (struct adder_run *run, AdderEvent *event)
   *event = (AdderEvent){0};
   switch (run->phase) {
   case PHASE_NEW:
+    run->phase = PHASE_PACKAGES;
+    G_GNUC_FALLTHROUGH;
+  case PHASE_PACKAGES:
+    if (run_await_packages (run, event))
+      return TRUE;
     if (!run->failure && run->kind->begin (run)) {
+      run_note (run); /* while the sandbox is at work already */
       run->phase = PHASE_RUNNING;
       event->kind = ADDER_EVENT_STARTED;
       return TRUE;

@@ -10,6 +10,9 @@
 /* REQUEST becomes the run's. Does not wait: run_next does. */
 struct adder_run *run_start (struct engine *engine, struct run_request *request);
 
+/* Has the recorder note that RUN is under way, unless it has: else that is done when the code begins. */
+void run_note (struct adder_run *run);
+
 /* As adder_run_next, adder_run_cancel and adder_run_free. */
 gboolean run_next (struct adder_run *run, AdderEvent *event);
 void run_cancel (struct adder_run *run);

@@ -33,7 +33,7 @@ struct run_kind {
 
 extern const struct run_kind run_in_sandbox, run_as_cell;
 
-enum phase { PHASE_NEW, PHASE_RUNNING, PHASE_DRAINING, PHASE_RESULT, PHASE_OVER };
+enum phase { PHASE_NEW, PHASE_PACKAGES, PHASE_RUNNING, PHASE_DRAINING, PHASE_RESULT, PHASE_OVER };
 
 /* stdout and stderr. */
 struct stream {
@@ -55,6 +55,8 @@ struct adder_run {
   enum phase phase;
   GError *failure; /* why no sandbox ran it */
   struct sandbox *sandbox;
+  int packages_fd;     /* what is said of packages that are installed for it; -1: none are */
+  char *packages_said; /* the last of that, which an event holds */
 
   gint64 asked_us, leased_us, ended_us;
   gint64 asked_ms;      /* the first, since 1970 */
@@ -107,6 +109,10 @@ struct adder_run {
 
 /* Standard input of the request, read whole, in *RET_FD; -1: it has none. */
 gboolean run_read_stdin (struct adder_run *run, int *ret_fd);
+
+/* Has the packages of the request installed. Returns TRUE with an EVENT that tells of it; FALSE when they are
+ * there, or with run->failure. */
+gboolean run_await_packages (struct adder_run *run, AdderEvent *event);
 
 /* run->sandbox is ready: watches it from now on. */
 void run_hand_out (struct adder_run *run);

@@ -102,5 +102,5 @@ run_review (struct adder_run *run, struct verdict *verdict)
                  "the code ended, and %u change%s for a yes: adder review show %s, then commit or drop",
                  run->changes->changes->len, run->changes->changes->len == 1 ? " waits" : "s wait",
                  run->request->approval_id);
-  return explain_error (verdict->outcome, problem);
+  return explain_error (verdict->outcome, problem, run->request);
 }

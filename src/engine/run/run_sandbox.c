@@ -108,6 +108,7 @@ run_sandbox_find_sandbox (struct adder_run *run)
     g_clear_error (&run->failure);
     bind_and_take (run, pool);
   }
+  pools_put (pool);
 }
 
 static gboolean

@@ -41,9 +41,9 @@ branch_check (const struct sandbox *sandbox, GError **error)
   if (sandbox->ready.flags & WIRE_READY_PLACES)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "this session cannot be branched: %s",
-               sandbox->spec.session
-                   ? "the host gives its sandboxes no /proc of their own (see adder doctor)"
-                   : "that needs sandboxes with namespaces, isolation level 2 or more (see adder doctor)");
+               sandbox->spec.session ? "the host gives its sandboxes no /proc of their own"
+                                     : "that needs sandboxes with namespaces, isolation level 2 or more");
+  error_add_advice (error, " (see adder doctor)");
   return FALSE;
 }
 

@@ -12,6 +12,7 @@
 #include "engine/request/explain.h"
 #include "engine/request/message.h"
 #include "engine/request/outcome.h"
+#include "engine/request/packages.h"
 #include "engine/session/checkpoint.h"
 #include "engine/session/sessions_private.h"
 
@@ -29,6 +30,7 @@ session_new (struct sessions *sessions, const struct run_request *options, const
   session->link.data = session;
   id_make (session->id);
   session->number = sessions_next_number (sessions);
+  session->slot = -1;
   session->name = g_strdup (name);
   session->owner = g_strdup (options->owner ? options->owner : "");
   session->environment = g_strdup (options->environment);
@@ -375,6 +377,7 @@ make (struct session *session, struct engine *engine, const struct run_request *
   spec.limits.value[LIMIT_CPU] = limit_table[LIMIT_CPU].maximum;
   struct sandbox *sandbox =
       pool ? lease_acquire (&lease, engine, pool, options, &spec, interrupt, error) : NULL;
+  pools_put (pool);
   if (sandbox)
     sessions_give_sandbox (session, sandbox, &lease);
   else
@@ -431,7 +434,9 @@ session_create (struct engine *engine, const struct run_request *options, const 
   session->provisional = provisional;
   history_init (&session->history, engine->host->config->history_bytes);
   gboolean made = FALSE;
-  if (sessions_add (engine->sessions, session, error)) {
+  /* Packages first: where they cannot be installed, no other session ends to make room. */
+  gboolean ready = !options->with || packages_await (engine, options, &interrupt, error);
+  if (ready && sessions_add (engine->sessions, session, error)) {
     GError *problem = NULL;
     made = make (session, engine, options, &interrupt, &problem);
     if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_ENDED)) {

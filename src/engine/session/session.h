@@ -35,6 +35,7 @@ struct session {
       lease; /* isolation; `files` are the holder's: those of the workspace as the last cell left it */
 
   /* under the registry's lock */
+  int slot;             /* in the registry's memory; -1: it is not there */
   gboolean provisional; /* a replay makes it: nobody lists it, and it takes no place among the others */
   GArray *given;        /* struct input: files that it has whatever its cells do; changed with it held */
   enum session_state state;

@@ -41,6 +41,24 @@ sessions_unlock (struct sessions *sessions)
   g_list_free_full (forgotten, (GDestroyNotify)session_unref);
 }
 
+/* ---- what outlives this process ---- */
+
+void
+sessions_set_memory (struct sessions *sessions, const struct sessions_memory *memory)
+{
+  sessions->memory = *memory;
+}
+
+/* What a replay makes is nobody's yet. */
+REQUIRES (sessions)
+static void
+sessions_remember (struct session *session)
+{
+  const struct sessions_memory *memory = &session->sessions->memory;
+  if (memory->note && !session->provisional)
+    session->slot = memory->note (memory->data, session->slot, session);
+}
+
 /* ---- lists ---- */
 
 /* Drops the registry's reference, after the lock is given up. */
@@ -49,6 +67,9 @@ static void
 forget (struct session *session)
 {
   struct sessions *sessions = session->sessions;
+  if (sessions->memory.forget && session->slot >= 0)
+    sessions->memory.forget (sessions->memory.data, session->slot);
+  session->slot = -1;
   g_hash_table_remove (sessions->by_id, session->id);
   if (session->name) {
     g_autofree char *key = sessions_key (session->owner, session->name);
@@ -157,8 +178,10 @@ sessions_end_locked (struct session *session, char *reason)
   g_queue_unlink (&sessions->live, &session->link);
   if (session->provisional)
     forget (session);
-  else
+  else {
     g_queue_push_tail_link (&sessions->ended, &session->link);
+    sessions_remember (session);
+  }
   ticket_lock_wake_all (&session->lock);
   /* Who holds the session sees the end of the processes, and gives up the sandbox. */
   if (!session->lock.held)
@@ -227,19 +250,24 @@ sessions_next_number (struct sessions *sessions)
   return number;
 }
 
-/* Room for one more of OWNER, or of anybody where that is NULL. */
+/* Room for SESSION, of whose kind there are HAVE. What ends for it is its owner's, if they want that. */
 REQUIRES (sessions)
 static gboolean
-sessions_make_room (struct sessions *sessions, const char *owner, guint have, guint64 most, const char *key,
-                    GError **error)
+sessions_make_room (struct sessions *sessions, const struct session *session, guint have, guint64 most,
+                    const char *key, GError **error)
 {
   if (have < most)
     return TRUE;
-  struct session *longest = sessions_idle_longest (sessions, owner);
+  gboolean evicts = session->options->evict;
+  struct session *longest = evicts ? sessions_idle_longest (sessions, session->owner) : NULL;
   if (!longest) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                 "there are %u sessions already, and none of them is idle (%s = %" G_GUINT64_FORMAT ")", have,
-                 key, most);
+                 "there %s %u session%s already (%s = %" G_GUINT64_FORMAT "): %s", have == 1 ? "is" : "are",
+                 have, have == 1 ? "" : "s", key, most,
+                 evicts ? "none of yours is idle; end one, or come again" : SESSIONS_FULL_ADVICE);
+    /* None ends by itself soon; with `evict` one that works now will be idle. */
+    if (!evicts)
+      error_mark_lasting (error);
     return FALSE;
   }
   sessions_end_locked (longest, g_strdup_printf ("another one was made, and of %u this one was idle longest "
@@ -257,6 +285,7 @@ sessions_enter (struct sessions *sessions, struct session *session)
   session->state = SESSION_BUSY;
   g_hash_table_insert (sessions->by_id, session->id, session_ref (session));
   g_queue_push_tail_link (&sessions->live, &session->link);
+  sessions_remember (session);
   notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
 }
 
@@ -282,13 +311,14 @@ check_open (const struct sessions *sessions, GError **error)
 
 REQUIRES (sessions)
 static gboolean
-make_room_of_both (struct sessions *sessions, const char *owner, GError **error)
+make_room_of_both (struct sessions *sessions, const struct session *session, GError **error)
 {
   const struct config *config = sessions->host->config;
   struct session *first = NULL;
-  return sessions_make_room (sessions, owner, sessions_count_of (&sessions->live, owner, FALSE, &first),
+  return sessions_make_room (sessions, session,
+                             sessions_count_of (&sessions->live, session->owner, FALSE, &first),
                              config->max_sessions_owner, "max_sessions_per_owner", error) &&
-         sessions_make_room (sessions, NULL, sessions_count_of (&sessions->live, NULL, FALSE, &first),
+         sessions_make_room (sessions, session, sessions_count_of (&sessions->live, NULL, FALSE, &first),
                              config->max_sessions, "max_sessions", error);
 }
 
@@ -301,7 +331,7 @@ check_name_is_free (const struct sessions *sessions, const char *key, const char
   struct session *old = key ? g_hash_table_lookup (sessions->by_name, key) : NULL;
   if (!old || old == replaced || old->state == SESSION_ENDED)
     return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_EXISTS,
                "there is a session \"%s\" already; end it first, or choose another name", name);
   return FALSE;
 }
@@ -332,7 +362,7 @@ add_locked (struct sessions *sessions, struct session *session, GError **error)
                                        "max_sessions_per_owner", error) &&
                             check_replays (sessions, NULL, config->max_sessions, "max_sessions", error)
                       : check_name_is_free (sessions, key, session->name, NULL, error) &&
-                            make_room_of_both (sessions, session->owner, error);
+                            make_room_of_both (sessions, session, error);
   if (!room)
     return FALSE;
   sessions_enter (sessions, session);
@@ -384,12 +414,13 @@ adopt_locked (struct sessions *sessions, struct session *session, const struct s
   /* Where it lives, its place is the room that is needed. */
   if (replaced && replaced->state != SESSION_ENDED)
     sessions_end_locked (replaced, g_strdup_printf ("it was replayed: %s goes on", session->id));
-  else if (!make_room_of_both (sessions, session->owner, error))
+  else if (!make_room_of_both (sessions, session, error))
     return FALSE;
   session->provisional = FALSE;
   session->name = g_strdup (adoption->name);
   if (key)
     g_hash_table_replace (sessions->by_name, g_steal_pointer (&key), session);
+  sessions_remember (session);
   notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
   return TRUE;
 }
@@ -413,6 +444,7 @@ sessions_check_room (guint have, guint count, guint64 most, const char *key, GEr
                "%u more sessions would be too many: there are %u (%s = %" G_GUINT64_FORMAT
                "); end some first",
                count, have, key, most);
+  error_mark_lasting (error);
   return FALSE;
 }
 

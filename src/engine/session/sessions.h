@@ -14,7 +14,26 @@
 
 struct sessions;
 
+/* How ADDER_ERROR_BUSY ends where there are too many sessions, and the new one's owner did not ask for the
+ * end of another; for those whose callers have other words for it. */
+#define SESSIONS_FULL_ADVICE "end one, or ask with `evict` for the end of the one that was idle longest"
+
 struct sessions *sessions_new (struct host *host, struct notifications *notifications, GError **error);
+
+/* Who remembers sessions beyond this process: the library's. All are called under the registry's lock, but
+ * for find and release, and wait for nothing. */
+struct sessions_memory {
+  /* SESSION lives, or has ended. SLOT is what was returned for it before; -1: nothing. */
+  int (*note) (gpointer data, int slot, const struct session *session);
+  void (*forget) (gpointer data, int slot);
+  /* One of another process: TRUE, and ERROR is ADDER_ERROR_ENDED. */
+  gboolean (*find) (gpointer data, const char *owner, const char *name, GError **error);
+  void (*release) (gpointer data);
+  gpointer data;
+};
+
+/* Before the first session. MEMORY is copied. */
+void sessions_set_memory (struct sessions *sessions, const struct sessions_memory *memory);
 
 /* Starts the registry's thread, unless it runs: a program that makes no sessions has none. */
 gboolean sessions_start (struct sessions *sessions, GError **error);

@@ -78,17 +78,15 @@ sessions_find_set_not_found (struct sessions *sessions, const char *owner, const
       text_consider (&guess, text, session->name);
   }
   g_autofree char *shown = text_one_line (text, 80);
-  g_autofree char *advice = guess.best ? g_strdup_printf ("; did you mean \"%s\"?", guess.best)
-                            : session_check_name (text, NULL)
-                                ? g_strdup_printf ("; \"adder session new --name %s\" makes it", text)
-                                : g_strdup ("");
+  g_autofree char *advice =
+      guess.best ? g_strdup_printf ("; did you mean \"%s\"?", guess.best) : g_strdup ("");
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no session \"%s\"%s", shown, advice);
 }
 
 struct session *
 sessions_find (struct sessions *sessions, const char *owner, const char *name, GError **error)
 {
-  g_autoptr (GError) ambiguous = NULL;
+  g_autoptr (GError) ambiguous = NULL, missing = NULL;
   owner = owner ? owner : "";
   g_autofree char *key = sessions_key (owner, name);
   sessions_lock (sessions);
@@ -105,7 +103,10 @@ sessions_find (struct sessions *sessions, const char *owner, const char *name, G
   else if (ambiguous)
     g_propagate_error (error, g_steal_pointer (&ambiguous));
   else
-    sessions_find_set_not_found (sessions, owner, name, error);
+    sessions_find_set_not_found (sessions, owner, name, &missing);
   sessions_unlock (sessions);
+  const struct sessions_memory *memory = &sessions->memory;
+  if (missing && (!memory->find || !memory->find (memory->data, owner, name, error)))
+    g_propagate_error (error, g_steal_pointer (&missing));
   return session;
 }

@@ -14,6 +14,7 @@ struct sessions {
   MUTEX (sessions) lock;
   GUARDED_BY (sessions) GThread *thread;
   int epoll_fd, wake_fd;
+  struct sessions_memory memory; /* its functions are NULL where there is none */
 
   GUARDED_BY (sessions) gboolean closed;
   GUARDED_BY (sessions) guint64 numbers;

@@ -83,6 +83,8 @@ sessions_free (struct sessions *sessions)
   g_hash_table_unref (sessions->by_name);
   fd_close (&sessions->epoll_fd);
   fd_close (&sessions->wake_fd);
+  if (sessions->memory.release)
+    sessions->memory.release (sessions->memory.data);
   g_mutex_clear (&sessions->lock);
   g_free (sessions);
 }

@@ -2,8 +2,11 @@
 /* The command line: dispatch, help, and what all commands share. */
 #include "interfaces/cli/cli.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "adder.h"
 #include "common/json.h"
@@ -26,14 +29,84 @@ print_help (FILE *stream, const char *prefix, const char *summary, const struct 
            strchr (prefix, ' ') == NULL ? ", adder --version the version, man adder all of it" : "");
 }
 
-/* What NAME was meant to be, or NULL. */
-static const char *
-nearest_command (const struct cli_command *table, const char *name)
+/* What commands of other programs are called here, after PREFIX. */
+static const struct {
+  const char *prefix, *typed, *meant;
+} synonyms[] = {
+    {"adder", "ps", "adder session list"},
+    {"adder", "ls", "adder session list"},
+    {"adder", "list", "adder session list"},
+    {"adder", "logs", "adder record list"},
+    {"adder", "history", "adder record list"},
+    {"adder", "exec", "adder run --session"},
+    {"adder", "rm", "adder session end"},
+    {"adder", "kill", "adder session end"},
+    {"adder", "start", "adder serve"},
+    {"adder", "up", "adder serve"},
+    {"adder", "daemon", "adder serve"},
+    {"adder", "down", "adder stop"},
+    {"adder", "restart", "adder reload"},
+    {"adder", "python", "adder run"},
+    {"adder", "-c", "adder run -c"},
+    {"adder", "-", "adder run -"},
+    {"adder", "version", "adder --version"},
+    {"adder", "-v", "adder --version"},
+    {"adder", "-V", "adder --version"},
+    {"adder", "pip", "adder run --with"},
+    {"adder", "install", "adder run --with"},
+    {"adder", "images", "adder container list"},
+    {"adder session", "create", "adder session new"},
+    {"adder session", "rm", "adder session end"},
+    {"adder session", "ls", "adder session list"},
+    {"adder record", "ls", "adder record list"},
+    {"adder file", "ls", "adder file list"},
+    {"adder file", "remove", "adder file rm"},
+    {"adder file", "delete", "adder file rm"},
+    {"adder env", "ls", "adder env list"},
+    {"adder env", "rm", "adder env remove"},
+    {"adder token", "rm", "adder token revoke"},
+    {"adder model", "rm", "adder model remove"},
+};
+
+/* What NAME after PREFIX was meant to be, the caller's; or NULL. */
+static char *
+nearest_command (const char *prefix, const struct cli_command *table, const char *name)
 {
+  for (gsize i = 0; i < G_N_ELEMENTS (synonyms); i++)
+    if (strcmp (synonyms[i].prefix, prefix) == 0 && strcmp (synonyms[i].typed, name) == 0)
+      return g_strdup (synonyms[i].meant);
   struct text_guess guess = TEXT_GUESS_NONE;
   for (; table->name; table++)
     text_consider (&guess, name, table->name);
-  return guess.best;
+  return guess.best ? g_strdup_printf ("%s %s", prefix, guess.best) : NULL;
+}
+
+/* What options of other programs would do. */
+static const struct {
+  const char *typed, *advice;
+} foreign_options[] = {
+    {"-v", "a directory is lent by --workdir DIR, and a file copied in by --file PATH"},
+    {"--volume", "a directory is lent by --workdir DIR, and a file copied in by --file PATH"},
+    {"--mount", "a directory is lent by --workdir DIR, and a file copied in by --file PATH"},
+    {"--net", "a profile allows the network: --profile NAME"},
+    {"--network", "a profile allows the network: --profile NAME"},
+    {"--rm", "nothing of a run stays"},
+    {"--cpus", "processor time is bounded by --limit cpu_ms=TIME"},
+    {"--name", "what is kept by a name is a session: adder session new --name NAME"},
+};
+
+/* What to do in place of the option that MESSAGE of GLib's ends with; or NULL. */
+static const char *
+foreign_option (const char *message)
+{
+  const char *typed = strrchr (message, ' ');
+  if (!typed || strcmp (g_get_prgname (), "adder run") != 0)
+    return NULL;
+  g_autofree char *name = g_strndup (typed + 1, strcspn (typed + 1, "="));
+  for (gsize i = 0; i < G_N_ELEMENTS (foreign_options); i++)
+    if (strcmp (foreign_options[i].typed, name) == 0)
+      return foreign_options[i].advice;
+  return NULL;
 }
 
 /* OPTION is what GLib found in no table: "--jsn". */
@@ -89,7 +162,7 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
   if (observer)
     return CLI_FAILED;
   g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
-  const char *meant = nearest_command (table, name);
+  g_autofree char *meant = nearest_command (prefix, table, name);
   if (meant)
     fprintf (stderr, "adder: there is no command \"%s %s\"; did you mean \"%s\"?\n", prefix, shown, meant);
   else
@@ -117,6 +190,27 @@ cli_observe (const struct cli_observer *told, const struct cli_command *table, i
   observer = told;
   (void)cli_dispatch ("adder", "", table, argc, argv);
   observer = NULL;
+}
+
+/* ---- the end ---- */
+
+static gboolean
+cli_reader_is_gone (void)
+{
+  struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+  return poll (&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP));
+}
+
+int
+cli_end (int code)
+{
+  gboolean lost = ferror (stdout);
+  int err = fflush (stdout) == 0 ? 0 : errno;
+  if (code != 0 || (!lost && err == 0) || cli_reader_is_gone ())
+    return code;
+  fprintf (stderr, "adder: cannot write to standard output%s%s\n", err != 0 ? ": " : "",
+           err != 0 ? g_strerror (err) : "");
+  return CLI_FAILED;
 }
 
 /* ---- options ---- */
@@ -158,12 +252,13 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
   g_option_context_add_main_entries (context, common, NULL);
   g_autoptr (GError) problem = NULL;
   if (!g_option_context_parse (context, argc, argv, &problem)) {
-    const char *option = strstr (problem->message, "--");
-    const char *meant = option && g_error_matches (problem, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION)
-                            ? nearest_option (entries, option)
-                            : NULL;
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%c%s%s%s%s", g_ascii_tolower (problem->message[0]),
-                 problem->message + 1, meant ? "; did you mean --" : "", meant ? meant : "",
+    gboolean unknown = g_error_matches (problem, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION);
+    const char *option = unknown ? strstr (problem->message, "--") : NULL;
+    const char *advice = unknown ? foreign_option (problem->message) : NULL;
+    const char *meant = option && !advice ? nearest_option (entries, option) : NULL;
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%c%s%s%s%s%s%s",
+                 g_ascii_tolower (problem->message[0]), problem->message + 1, advice ? ": " : "",
+                 advice ? advice : "", meant ? "; did you mean --" : "", meant ? meant : "",
                  meant ? "?" : "");
     return FALSE;
   }
@@ -171,7 +266,7 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
     cli_print_options (context);
     g_clear_pointer (&context, g_option_context_free);
     g_clear_pointer (&summary, g_free);
-    exit (0);
+    exit (cli_end (0));
   }
   if (url)
     remote_set_url (url);
@@ -202,6 +297,14 @@ cli_fail (const GError *error)
   terminal_text_write (error->message, -1, stderr);
   fprintf (stderr, "%s\n", cli_colour (stderr, CLI_PLAIN));
   return CLI_FAILED;
+}
+
+void
+cli_warn (const GError *error)
+{
+  fprintf (stderr, "%sadder: warning: ", cli_colour (stderr, CLI_YELLOW));
+  terminal_text_write (error->message, -1, stderr);
+  fprintf (stderr, "%s\n", cli_colour (stderr, CLI_PLAIN));
 }
 
 int

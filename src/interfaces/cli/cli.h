@@ -44,6 +44,11 @@ gboolean cli_dispatch_optional (const char *prefix, const char *summary, const s
 gboolean cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***argv,
                     GError **error);
 
+/* To be called last, with a command's exit code; returns the program's. Output is buffered, so what cannot be
+ * written, as on a full disk, may show only here: it is told, and makes CLI_FAILED of 0. That the reader went
+ * away, as `head` does, is no failure. */
+int cli_end (int code);
+
 /* What a command has, told instead of its being carried out. */
 struct cli_observer {
   void (*commands) (gpointer data, const struct cli_command *table); /* commands of its own */
@@ -58,6 +63,8 @@ void cli_observe (const struct cli_observer *told, const struct cli_command *tab
 /* Say on standard error what ERROR says, as one line "adder: ...", and return CLI_FAILED; the second points
  * to --help. */
 int cli_fail (const GError *error);
+/* The same, of what does not end the command: "adder: warning: ...". */
+void cli_warn (const GError *error);
 int cli_fail_usage (const GError *error);
 
 /* What --json prints: VALUE on one line. */
@@ -87,6 +94,7 @@ int cli_mcp_install (int argc, char **argv);
 int cli_result (int argc, char **argv);
 int cli_serve (int argc, char **argv);
 int cli_status (int argc, char **argv);
+void cli_reload_view (const json_t *answer);
 int cli_stop (int argc, char **argv);
 int cli_doctor (int argc, char **argv);
 int cli_env (int argc, char **argv);

@@ -210,7 +210,7 @@ cli_call (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
-       "The toolset that the tool is of; adder, or the only one that has it, unless it is said", "NAME"},
+       "The toolset of the tool (default: adder, or the only one that has it)", "NAME"},
       {"conversation", 'c', 0, G_OPTION_ARG_FILENAME, &options.conversation,
        "The conversation that the call belongs to: any text, the same from call to call", "ID"},
       {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "Call as a guest, user or admin", "ROLE"},

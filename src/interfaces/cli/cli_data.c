@@ -52,7 +52,7 @@ cli_data_make_entries (struct options *options, guint groups)
       {OPTIONS_LIST,
        {"versions", 'a', 0, G_OPTION_ARG_NONE, &options->versions, "Show earlier versions as well", NULL}},
       {OPTIONS_HEAD,
-       {"rows", 'n', 0, G_OPTION_ARG_INT, &options->rows, "Show so many (5, at most 100)", "N"}},
+       {"rows", 'n', 0, G_OPTION_ARG_INT, &options->rows, "Show at most N (default 5, maximum 100)", "N"}},
       {OPTIONS_EXPORT,
        {"format", 0, 0, G_OPTION_ARG_FILENAME, &options->format, "csv, json or parquet (csv)", "FORMAT"}},
       {OPTIONS_EXPORT,

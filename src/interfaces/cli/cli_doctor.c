@@ -150,14 +150,14 @@ cli_doctor_look (struct checkup *checkup)
   check_path (checkup, paths_data_dir);
   check_path (checkup, paths_runtime_dir);
   look_at_environments (checkup);
-  struct config *config = config_load (NULL, &problem);
+  struct config *config = config_load_anyway (&problem);
   checkup->surroundings = doctor_look_around (config);
-  if (!config) {
-    cli_doctor_add_problem (checkup, problem);
-    return;
-  }
   look_at_daemon (checkup, config);
-  cli_doctor_try_run (checkup, config);
+  /* With a mistake in the configuration nothing runs. */
+  if (problem)
+    cli_doctor_add_problem (checkup, problem);
+  else
+    cli_doctor_try_run (checkup, config);
   checkup->containers = doctor_look_at_containers (config);
   config_free (config);
 }
@@ -235,6 +235,10 @@ cli_doctor_print_text (const struct checkup *checkup)
 {
   gsize i;
   json_t *item;
+  /* First, since with a mistake in the configuration nothing runs. */
+  json_array_foreach (checkup->problems, i, item)
+      printf ("%s%s%s\n%s", cli_colour (stdout, CLI_YELLOW), json_string_value (item),
+              cli_colour (stdout, CLI_PLAIN), i + 1 == json_array_size (checkup->problems) ? "\n" : "");
   printf ("isolation level %u of 3: %s\n\n", checkup->probe.level, levels[MIN (checkup->probe.level, 3)]);
   g_autoptr (json_t) mechanisms = list_mechanisms (&checkup->probe);
   doctor_print_rows (mechanisms, "to get it");
@@ -244,15 +248,13 @@ cli_doctor_print_text (const struct checkup *checkup)
   doctor_print_containers (checkup->containers);
   printf ("\nenvironments\n");
   json_array_foreach (checkup->environments, i, item)
-      printf ("    %-16s %-8s %s\n", json_string_value (json_object_get (item, "name")),
+      printf ("    %-21s %-8s %s\n", json_string_value (json_object_get (item, "name")),
               json_string_value (json_object_get (item, "version")),
               json_string_value (json_object_get (item, "python")));
   if (json_is_object (checkup->daemon))
     printf ("daemon\n    adder %s, process %" JSON_INTEGER_FORMAT "\n",
             json_string_value (json_object_get (checkup->daemon, "version")),
             json_integer_value (json_object_get (checkup->daemon, "pid")));
-  json_array_foreach (checkup->problems, i, item) printf (
-      "%s%s%s\n", cli_colour (stdout, CLI_YELLOW), json_string_value (item), cli_colour (stdout, CLI_PLAIN));
 }
 
 /* The policy as this host and the configuration make it; the engine decides the same in host.c. */

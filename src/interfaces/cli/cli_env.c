@@ -2,10 +2,23 @@
 /* `adder env`: environments, each a Python interpreter with its packages and the modules to load ahead. */
 #include "adder.h"
 #include "common/json.h"
-#include "engine/host/environment.h"
+#include "engine/host/environment_with.h"
 #include "interfaces/cli/cli.h"
 
 /* ---- list ---- */
+
+/* " (science with polars==1.9 cowsay)", or nothing. */
+static char *
+cli_env_packages_of (const json_t *environment)
+{
+  const char *base = json_member_text (environment, "base");
+  g_autoptr (GString) text = g_string_new (NULL);
+  gsize i;
+  json_t *package;
+  json_array_foreach (json_object_get (environment, "packages"), i, package)
+      g_string_append_printf (text, " %s", json_string_value (package));
+  return base[0] ? g_strdup_printf (" (%s with%s)", base, text->str) : g_strdup ("");
+}
 
 static void
 cli_env_print_list (const json_t *environments)
@@ -14,8 +27,10 @@ cli_env_print_list (const json_t *environments)
   json_t *environment;
   json_array_foreach (environments, i, environment)
   {
-    cli_print_line ("%-16s %-8s %s", json_member_text (environment, "name"),
-                    json_member_text (environment, "version"), json_member_text (environment, "python"));
+    g_autofree char *packages = cli_env_packages_of (environment);
+    cli_print_line ("%-16s %-8s %s%s", json_member_text (environment, "name"),
+                    json_member_text (environment, "version"), json_member_text (environment, "python"),
+                    packages);
   }
 }
 
@@ -111,13 +126,33 @@ env_create (int argc, char **argv)
   return environment_create (&recipe, stderr, &problem) ? 0 : cli_fail (problem);
 }
 
+/* Those that a daemon has a zygote of stay. */
+static int
+env_remove_with (void)
+{
+  guint busy = 0, removed = environment_with_clear (&busy);
+  cli_print_line ("%u removed, %u in use", removed, busy);
+  return 0;
+}
+
 static int
 env_remove (int argc, char **argv)
 {
-  const GOptionEntry entries[] = {{NULL}};
+  gboolean with = FALSE;
+  const GOptionEntry entries[] = {
+      {"with", 0, 0, G_OPTION_ARG_NONE, &with,
+       "Remove all that were made for runs with packages and are not in use", NULL},
+      {NULL},
+  };
   g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+  if (!cli_parse (entries, 0, 1, &argc, &argv, &problem))
     return cli_fail_usage (problem);
+  if (with == (argc > 1)) {
+    g_set_error_literal (&problem, ADDER_ERROR, ADDER_ERROR_INVALID, "either a NAME or --with must be given");
+    return cli_fail_usage (problem);
+  }
+  if (with)
+    return env_remove_with ();
   return environment_remove (argv[1], &problem) ? 0 : cli_fail (problem);
 }
 
@@ -126,7 +161,7 @@ static const struct cli_command commands[] = {
      ASKS ("environment.list", .list = "environments", .view = cli_env_print_list)},
     {"show", "NAME", "show an environment with its packages", env_show, .stays = TRUE},
     {"create", "NAME", "make an environment", env_create, .stays = TRUE},
-    {"remove", "NAME", "remove an environment", env_remove, .stays = TRUE},
+    {"remove", "[NAME]", "remove an environment", env_remove, .stays = TRUE},
     {0},
 };
 

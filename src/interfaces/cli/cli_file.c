@@ -61,7 +61,9 @@ cli_file_make_entries (struct options *options, guint groups)
       {OPTIONS_LIST, {"outputs", 0, 0, G_OPTION_ARG_NONE, &options->outputs, "Long output as well", NULL}},
       {OPTIONS_LIST,
        {"limit", 'n', 0, G_OPTION_ARG_INT, &options->limit,
-        "Show so many (" G_STRINGIFY (LIMIT_STANDARD) ", at most " G_STRINGIFY (FILES_LISTED_MAX) ")", "N"}},
+        "Show at most N (default " G_STRINGIFY (LIMIT_STANDARD) ", maximum " G_STRINGIFY (
+            FILES_LISTED_MAX) ")",
+        "N"}},
       {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all of them", NULL}},
       {OPTIONS_GET,
        {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options->out,

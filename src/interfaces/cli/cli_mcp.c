@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `adder mcp`: MCP on standard input and output, for clients that start their servers. A relay: the daemon
- * speaks, and this passes lines on both ways. Nothing but MCP ever comes on standard output; what is wrong
- * stands on standard error.
- *
- * Two threads, each with one direction, so that a client that does not read cannot keep what it says from
- * being heard. */
+ * speaks, and this passes lines on both ways (cli_mcp_relay.c). Nothing but MCP ever comes on standard
+ * output; what is wrong stands on standard error. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,15 +15,15 @@
 #include "engine/files/bind_mount.h"
 #include "interfaces/cli/caller_context.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/cli/cli_mcp_files.h"
+#include "interfaces/cli/cli_mcp_relay.h"
 #include "interfaces/cli/run_options.h"
 #include "interfaces/mcp/stdio.h"
 #include "interfaces/socket/client.h"
 #include "interfaces/socket/server_mcp.h"
 
-#define PART_BYTES (64 * 1024)
-
 struct mcp_options {
-  char *toolset, *role, *conversation;
+  char *toolset, *role, *conversation, *links, *structured, *output_schema;
   gboolean read_only, no_daemon;
 };
 
@@ -37,7 +33,8 @@ struct mcp_options {
 static gboolean
 add_caller_context (json_t *question, const struct mcp_options *options, int *ret_fd, GError **error)
 {
-  const struct toolset *toolset = toolset_find (options->toolset, error);
+  gboolean is_whole;
+  const struct toolset *toolset = toolset_find_view (options->toolset, &is_whole, error);
   if (!toolset || !toolset->directory_profile)
     return toolset != NULL;
   *ret_fd = open (".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -58,8 +55,10 @@ add_caller_context (json_t *question, const struct mcp_options *options, int *re
 static json_t *
 cli_mcp_make_question (const struct mcp_options *options, int *ret_fd, GError **error)
 {
-  json_t *question = json_pack ("{s:s*, s:s*, s:s*, s:b}", "toolset", options->toolset, "role", options->role,
-                                "conversation", options->conversation, "read_only", options->read_only);
+  json_t *question = json_pack ("{s:s*, s:s*, s:s*, s:b, s:s*, s:s*, s:s*}", "toolset", options->toolset,
+                                "role", options->role, "conversation", options->conversation, "read_only",
+                                options->read_only, "links", options->links, "structured",
+                                options->structured, "output_schema", options->output_schema);
   if (!question)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is not UTF-8");
   else if (!add_caller_context (question, options, ret_fd, error))
@@ -67,114 +66,135 @@ cli_mcp_make_question (const struct mcp_options *options, int *ret_fd, GError **
   return question;
 }
 
-/* ---- the relay ---- */
+/* ---- who speaks ---- */
 
-/* Copies FROM to TO until one of them ends. Returns 0, or the errno of writing. */
+/* What each connection begins with. */
+struct beginning {
+  const json_t *question;
+  int directory_fd; /* the current directory, where a toolset works there; or -1 */
+  struct cli_mcp_files *files;
+};
+
+/* What goes with a question: the current directory, where it has one, and the channel for files. */
+struct taken_along {
+  int fds[2];
+  gsize count;
+};
+
+static void
+taken_along_close (struct taken_along *along)
+{
+  for (gsize i = 0; i < along->count; i++)
+    fd_close (&along->fds[i]);
+}
+
+/* The caller closes *RET_ALONG, in any case. */
+static gboolean
+beginning_take_along (const struct beginning *beginning, struct taken_along *ret_along, GError **error)
+{
+  *ret_along = (struct taken_along){{-1, -1}, 0};
+  if (beginning->directory_fd >= 0) {
+    int fd = fcntl (beginning->directory_fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+      return error_from_errno (error, errno, "cannot pass on the current directory");
+    ret_along->fds[ret_along->count++] = fd;
+  }
+  int channel = cli_mcp_files_connect (beginning->files, error);
+  if (channel >= 0)
+    ret_along->fds[ret_along->count++] = channel;
+  return channel >= 0;
+}
+
+/* A connection to the daemon, which is started where there is none. */
 static int
-cli_mcp_copy (int from, int to)
+connect_daemon (gpointer data, GError **error)
 {
-  g_autofree char *part = g_malloc (PART_BYTES);
-  for (;;) {
-    ssize_t got = read (from, part, PART_BYTES);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return 0;
-    int r = fd_write_all (to, part, (gsize)got);
-    if (r < 0)
-      return -r;
-  }
-}
-
-static gpointer
-copy_answers (gpointer data)
-{
-  int socket = *(int *)data;
-  /* A client that reads no more is gone: so is what it asked for. */
-  if (cli_mcp_copy (socket, STDOUT_FILENO) != 0)
-    shutdown (socket, SHUT_RDWR);
-  return NULL;
-}
-
-/* Copies standard input to SOCKET. TRUE at its end; FALSE when the daemon's end came first. */
-static gboolean
-copy_questions (int socket)
-{
-  g_autofree char *part = g_malloc (PART_BYTES);
-  for (;;) {
-    struct pollfd ready[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = socket, .events = POLLRDHUP}};
-    int n = poll (ready, G_N_ELEMENTS (ready), -1);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0 || ready[1].revents)
-      return FALSE;
-    ssize_t got = read (STDIN_FILENO, part, PART_BYTES);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return TRUE;
-    if (fd_write_all (socket, part, (gsize)got) < 0)
-      return FALSE;
-  }
-}
-
-static gboolean
-cli_mcp_relay (int socket, GError **error)
-{
-  GThread *answers = g_thread_new ("answers", copy_answers, &socket);
-  gboolean done = copy_questions (socket);
-  shutdown (socket, SHUT_WR);
-  g_thread_join (answers);
-  if (!done)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the daemon ended, or nobody reads what it says");
-  return done;
-}
-
-static gboolean
-ask_to_speak (struct client *client, const json_t *question, int directory_fd, GError **error)
-{
-  json_t *answer =
-      client_ask (client, PROTOCOL_MCP, question, &directory_fd, directory_fd >= 0 ? 1 : 0, error);
-  json_decref (answer);
-  return answer != NULL;
-}
-
-static gboolean
-speak_to (const char *socket, const json_t *question, int directory_fd, GError **error)
-{
+  const struct beginning *beginning = data;
   struct client client;
-  if (!client_open (socket, &client, error))
-    return FALSE;
-  gboolean ok = ask_to_speak (&client, question, directory_fd, error) && cli_mcp_relay (client.fd, error);
-  client_close (&client);
-  return ok;
-}
-
-static gboolean
-speak_by_daemon (const json_t *question, int directory_fd, GError **error)
-{
+  struct taken_along along;
+  int connection = -1;
   g_autofree char *socket = client_socket (error);
-  return socket && speak_to (socket, question, directory_fd, error);
+  if (!socket || !client_open (socket, &client, error))
+    return -1;
+  if (beginning_take_along (beginning, &along, error)) {
+    g_autoptr (json_t) answer =
+        client_ask (&client, PROTOCOL_MCP, beginning->question, along.fds, along.count, error);
+    if (answer)
+      connection = fd_steal (&client.fd);
+  }
+  taken_along_close (&along);
+  client_close (&client);
+  return connection;
 }
 
 /* ---- in this process ---- */
 
+struct speaker {
+  const struct beginning *beginning;
+  struct service *service;
+  struct mcp_caller *caller;
+  int socket;
+  GThread *thread; /* NULL: has not begun */
+};
+
+static gpointer
+cli_mcp_speak (gpointer data)
+{
+  struct speaker *speaker = data;
+  mcp_stdio_serve (speaker->service->mcp, speaker->caller, speaker->socket, speaker->socket);
+  fd_close (&speaker->socket);
+  return NULL;
+}
+
+static struct mcp_caller *
+speaker_caller (const struct speaker *speaker, GError **error)
+{
+  struct taken_along along;
+  struct mcp_caller *caller = NULL;
+  g_autofree char *owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
+  if (beginning_take_along (speaker->beginning, &along, error))
+    caller = server_mcp_caller (speaker->service->config, owner, speaker->beginning->question, along.fds,
+                                along.count, error);
+  taken_along_close (&along);
+  return caller;
+}
+
+/* As the daemon would, on the other end of a socket; once. */
+static int
+connect_here (gpointer data, GError **error)
+{
+  struct speaker *speaker = data;
+  int ends[2];
+  if (speaker->thread) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "the engine of this process has ended");
+    return -1;
+  }
+  speaker->caller = speaker_caller (speaker, error);
+  if (!speaker->caller)
+    return -1;
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+    error_from_errno (error, errno, "cannot make a pair of sockets");
+    return -1;
+  }
+  speaker->socket = ends[1];
+  speaker->thread = g_thread_new ("mcp", cli_mcp_speak, speaker);
+  return ends[0];
+}
+
 static gboolean
-speak_here (const json_t *question, int *directory_fd, GError **error)
+speak_here (const struct beginning *beginning, GError **error)
 {
   AdderEngine *engine = adder_engine_new (NULL, error);
   if (!engine)
     return FALSE;
-  struct service *service = service_new (engine);
-  service->mcp = mcp_server_new (service);
-  g_autofree char *owner = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
-  struct mcp_caller *caller = server_mcp_caller (service->config, owner, question, directory_fd, error);
-  if (caller)
-    mcp_stdio_serve (service->mcp, caller, STDIN_FILENO, STDOUT_FILENO);
-  gboolean ok = caller != NULL;
-  mcp_caller_unref (caller);
-  mcp_server_free (service->mcp);
-  service_free (service);
+  struct speaker speaker = {.beginning = beginning, .service = service_new (engine), .socket = -1};
+  speaker.service->mcp = mcp_server_new (speaker.service);
+  gboolean ok = cli_mcp_relay (connect_here, &speaker, beginning->files, error);
+  if (speaker.thread)
+    g_thread_join (speaker.thread);
+  mcp_caller_unref (speaker.caller);
+  mcp_server_free (speaker.service->mcp);
+  service_free (speaker.service);
   adder_engine_free (engine);
   return ok;
 }
@@ -182,14 +202,20 @@ speak_here (const json_t *question, int *directory_fd, GError **error)
 static gboolean
 speak (const struct mcp_options *options, GError **error)
 {
-  autoclose int directory_fd = -1;
-  g_autoptr (json_t) question = cli_mcp_make_question (options, &directory_fd, error);
+  struct beginning beginning = {.directory_fd = -1};
+  g_autoptr (json_t) question = cli_mcp_make_question (options, &beginning.directory_fd, error);
   if (!question)
     return FALSE;
+  json_object_set_new (question, "files", json_true ());
+  beginning.question = question;
+  beginning.files = cli_mcp_files_new ();
   if (isatty (STDIN_FILENO))
     fputs ("adder: this speaks MCP, for a client that starts it; Ctrl-D ends it\n", stderr);
-  return options->no_daemon ? speak_here (question, &directory_fd, error)
-                            : speak_by_daemon (question, directory_fd, error);
+  gboolean ok = options->no_daemon ? speak_here (&beginning, error)
+                                   : cli_mcp_relay (connect_daemon, &beginning, beginning.files, error);
+  cli_mcp_files_free (beginning.files);
+  fd_close (&beginning.directory_fd);
+  return ok;
 }
 
 static const struct cli_command commands[] = {
@@ -208,12 +234,18 @@ cli_mcp (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
-       "Whose tools are offered; adder unless it is said", "NAME"},
+       "Whose tools are offered (default: the basic ones of adder; full: all of adder)", "NAME"},
       {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "Call as a guest, user or admin", "ROLE"},
       {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only, "Call as an agent that may look but not act",
        NULL},
       {"conversation", 'c', 0, G_OPTION_ARG_FILENAME, &options.conversation,
        "The conversation that all calls belong to; otherwise each call may name one", "ID"},
+      {"links", 0, 0, G_OPTION_ARG_FILENAME, &options.links,
+       "How replies name files: resources, http, text or none (default: as the client supports it)", "WORD"},
+      {"structured", 0, 0, G_OPTION_ARG_FILENAME, &options.structured,
+       "Whether replies have structuredContent, and tools an outputSchema: on or off", "WORD"},
+      {"output-schema", 0, 0, G_OPTION_ARG_FILENAME, &options.output_schema,
+       "Whether tools have an outputSchema: on or off", "WORD"},
       {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon,
        "Serve in this process, with an engine of its own", NULL},
       {NULL},
@@ -225,5 +257,8 @@ cli_mcp (int argc, char **argv)
   g_free (options.toolset);
   g_free (options.role);
   g_free (options.conversation);
+  g_free (options.links);
+  g_free (options.structured);
+  g_free (options.output_schema);
   return code;
 }

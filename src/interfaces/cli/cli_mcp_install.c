@@ -64,7 +64,8 @@ check_options (const struct install_options *options, GError **error)
   if (options->toolset && options->url)
     return cli_mcp_install_invalid (
         error, "over HTTP the token says which toolset it is: adder token create --toolset");
-  return !options->toolset || toolset_find (options->toolset, error);
+  gboolean is_whole;
+  return toolset_find_view (options->toolset, &is_whole, error) != NULL;
 }
 
 /* The caller's. A URL that names no path means that of MCP. */
@@ -310,8 +311,8 @@ cli_mcp_install (int argc, char **argv)
        "claude-desktop, claude-code, vscode, cursor or codex", "NAME"},
       {"scope", 0, 0, G_OPTION_ARG_FILENAME, &options.scope,
        "user: for all that you do; project: for the current directory", "user|project"},
-      {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset, "The toolset that the client gets; adder",
-       "NAME"},
+      {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
+       "The toolset that the client gets (default: adder)", "NAME"},
       {"url", 0, 0, G_OPTION_ARG_FILENAME, &options.url,
        "Over HTTP, to a daemon that serves it; otherwise the client starts adder mcp", "URL"},
       {"name", 0, 0, G_OPTION_ARG_FILENAME, &options.name, "What the server is called there; adder", "NAME"},

@@ -130,5 +130,6 @@ static const struct cli_command commands[] = {
 int
 cli_model (int argc, char **argv)
 {
-  return cli_dispatch ("adder model", "Says which language models there are to ask.", commands, argc, argv);
+  return cli_dispatch ("adder model", "Manages the language models that Adder can ask.", commands, argc,
+                       argv);
 }

@@ -84,14 +84,12 @@ cli_model_add_parse (struct add_options *options, int *argc, char ***argv, GErro
   g_autoptr (GPtrArray) kept = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GArray) entries = g_array_new (TRUE, FALSE, sizeof (GOptionEntry));
   g_autofree char *known = presets_names ();
-  g_autofree char *help =
-      g_strdup_printf ("Whose server it is, which settles what is known of it: %s", known);
+  g_autofree char *help = g_strdup_printf ("The provider, which sets the defaults: %s", known);
   const GOptionEntry own[] = {
       {"provider", 0, 0, G_OPTION_ARG_FILENAME, &options->provider, help, "NAME"},
       {"key-stdin", 0, 0, G_OPTION_ARG_NONE, &options->key_stdin,
        "Read its key from standard input, and keep it in a file of mode 0600", NULL},
-      {"replace", 0, 0, G_OPTION_ARG_NONE, &options->replace, "Take the place of the model of that name",
-       NULL},
+      {"replace", 0, 0, G_OPTION_ARG_NONE, &options->replace, "Replace the model of that name", NULL},
       {"default", 0, 0, G_OPTION_ARG_NONE, &options->standard,
        "Make it the one that is asked when none is named", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "Print one JSON object", NULL},

@@ -97,7 +97,7 @@ problems_json (const char *file, const GPtrArray *problems)
 {
   json_t *list = json_array ();
   for (guint i = 0; i < problems->len; i++) {
-    const struct profile_problem *problem = problems->pdata[i];
+    const struct ini_problem *problem = problems->pdata[i];
     json_t *line = problem->line > 0 ? json_integer (problem->line) : json_null ();
     json_array_append_new (list, json_pack ("{s:o, s:o, s:o, s:o}", "line", line, "group",
                                             json_text_or_null (problem->group), "key",
@@ -112,11 +112,11 @@ static void
 print_problems (const char *file, const GPtrArray *problems)
 {
   for (guint i = 0; i < problems->len; i++) {
-    g_autofree char *text = profile_problem_text (file, problems->pdata[i]);
+    g_autofree char *text = ini_problem_text (file, problems->pdata[i]);
     printf ("%s\n", text);
   }
-  if (problems->len >= PROFILE_PROBLEMS)
-    printf ("%s: there may be more; only %d problems are told\n", file, PROFILE_PROBLEMS);
+  if (problems->len >= INI_PROBLEMS_MAX)
+    printf ("%s: there may be more; only %d problems are told\n", file, INI_PROBLEMS_MAX);
 }
 
 static int

@@ -22,13 +22,13 @@ static const struct {
     {"since", "since", 0, "Only those that began at TIME or later: a day, a moment, or how long ago (2h)",
      "TIME"},
     {"until", "until", 0, "Only those before TIME", "TIME"},
-    {"outcome", "outcome", 0, "Only those that ended so", "OUTCOME"},
+    {"outcome", "outcome", 0, "Only runs with this outcome", "OUTCOME"},
     {"tool", "tool", 0, "Only calls of the tool", "TOOL"},
     {"profile", "profile", 'p', "Only those with the profile", "PROFILE"},
     {"environment", "env", 'e', "Only those in the environment", "NAME"},
     {"session", "session", 's', "Only cells of the session", "ID"},
     {"conversation", "conversation", 0, "Only those of the conversation", "ID"},
-    {"front_end", "front-end", 0, "Only those that came in there", "NAME"},
+    {"front_end", "front-end", 0, "Only runs that came in by this front end", "NAME"},
     {"node", "node", 0, "Only those that ran on the machine", "NAME"},
     {"code", "code", 'c', "Only those whose code holds TEXT", "TEXT"},
 };
@@ -85,7 +85,8 @@ cli_record_make_entries (struct options *options, guint groups)
         "Those of OWNER instead of your own; all: everybody's", "OWNER"}},
       {OPTIONS_LIST,
        {"limit", 'n', 0, G_OPTION_ARG_INT, &options->limit,
-        "Show so many (" G_STRINGIFY (RECORD_LIMIT_STANDARD) ", at most " G_STRINGIFY (RECORD_LIMIT_MAX) ")",
+        "Show at most N (default " G_STRINGIFY (RECORD_LIMIT_STANDARD) ", maximum " G_STRINGIFY (
+            RECORD_LIMIT_MAX) ")",
         "N"}},
       {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all of them", NULL}},
       {OPTIONS_EXPORT,
@@ -229,7 +230,7 @@ cli_record_run_list (struct call_backend *backend, const struct options *options
   if (options->json)
     cli_print_json (answer);
   else
-    record_view_list (records);
+    record_view_list (records, g_strcmp0 (options->owner, "all") == 0);
   if (!options->json && json_is_string (json_object_get (answer, "next")))
     fprintf (stderr, "%sthe newest %zu; --all shows the others too%s\n", cli_colour (stderr, CLI_DIM),
              json_array_size (records), cli_colour (stderr, CLI_PLAIN));

@@ -78,11 +78,11 @@ cli_review_undo (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"list", "[--json]", "show what waits for a yes", ASKS ("review.list", {NULL}, 0, view_list)},
+    {"list", "[--json]", "list what awaits approval", ASKS ("review.list", {NULL}, 0, view_list)},
     {"show", "ID [--json]", "show what would be changed", ASKS ("review.show", {"review"}, 1, view_changes)},
     {"commit", "ID [--json]", "make the changes", cli_review_commit},
-    {"finish", "ID [--json]", "go on where making them was broken off", cli_review_commit},
-    {"undo", "ID [--json]", "take back what was made before it was broken off", cli_review_undo},
+    {"finish", "ID [--json]", "resume a commit that was interrupted", cli_review_commit},
+    {"undo", "ID [--json]", "take back what an interrupted commit had changed", cli_review_undo},
     {"drop", "ID [--json]", "say no", ASKS ("review.drop", {"review"}, 1, view_settled)},
     {NULL, NULL, NULL, NULL},
 };

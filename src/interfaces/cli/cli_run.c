@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "adder.h"
@@ -42,7 +43,7 @@ cli_run_check_cell (const struct run_options *options, GError **error)
   } settled[] = {
       {"--env", options->environment != NULL},     {"--profile", options->profile != NULL},
       {"--isolation", options->isolation != NULL}, {"--set-env", options->variables != NULL},
-      {"--memory", options->memory != NULL},
+      {"--memory", options->memory != NULL},       {"--with", options->with != NULL},
   };
   if (options->workdir || options->review)
     return cli_run_invalid (
@@ -62,6 +63,13 @@ cli_run_check_cell (const struct run_options *options, GError **error)
 }
 
 static gboolean
+cli_run_is_piped (void)
+{
+  struct stat st;
+  return fstat (STDIN_FILENO, &st) == 0 && (S_ISFIFO (st.st_mode) || S_ISREG (st.st_mode));
+}
+
+static gboolean
 cli_run_parse_options (int argc, char **argv, struct run_options *options, GError **error)
 {
   g_autofree GOptionEntry *entries = run_options_entries (RUN_OPTIONS_RUN, options);
@@ -74,12 +82,18 @@ cli_run_parse_options (int argc, char **argv, struct run_options *options, GErro
   g_autofree char **left = g_new0 (char *, (gsize)own + 1);
   memcpy (left, argv, (gsize)own * sizeof *left);
   char **rest = left;
-  if (!cli_parse (entries, 0, 1, &own, &rest, error))
+  if (!cli_parse (entries, 0, G_MAXINT, &own, &rest, error))
     return FALSE;
   options->file = own > 1 ? rest[1] : NULL;
 
+  if (own > 2)
+    return cli_run_invalid (error, "arguments of the code follow --, as in: adder run FILE -- ARGUMENT");
+  if (options->environment && strchr (options->environment, '='))
+    return cli_run_invalid (error, "-e names an environment; a variable is set by --set-env NAME=VALUE");
   if (options->code && options->file)
     return cli_run_invalid (error, "either -c CODE or a FILE can be run, not both");
+  if (!options->code && !options->file && !options->stdin_file && cli_run_is_piped ())
+    options->file = "-";
   if (!options->code && !options->file)
     return cli_run_invalid (error, "nothing to run: give a FILE, - for standard input, or -c CODE");
   if (g_strcmp0 (options->file, "-") == 0 && g_strcmp0 (options->stdin_file, "-") == 0)
@@ -125,7 +139,7 @@ failed_result (const GError *problem)
   char run_id[ID_BYTES];
   id_make (run_id);
   AdderOutcome outcome = cli_run_outcome_of (problem);
-  g_autoptr (json_t) error = explain_error (outcome, problem);
+  g_autoptr (json_t) error = explain_error (outcome, problem, NULL);
   const struct result_parts parts = {
       .run_id = run_id,
       .verdict = {.outcome = outcome, .exit_code = outcome_exit_code (outcome)},
@@ -348,11 +362,11 @@ cli_run_run (const struct run_options *options, const struct submission *request
 static int
 cli_run_report (const GError *problem, gboolean json, gboolean usage)
 {
-  if (json) {
-    g_autoptr (json_t) result = failed_result (problem);
-    g_autofree char *text = json_to_text (result);
-    (void)run_view_json (text, strlen (text));
-  } else if (usage)
+  g_autoptr (json_t) result = json ? failed_result (problem) : NULL;
+  g_autofree char *text = result ? json_to_text (result) : NULL;
+  if (text && run_view_json (text, strlen (text)) == 0)
+    return outcome_exit_code (cli_run_outcome_of (problem));
+  if (usage)
     cli_fail_usage (problem);
   else
     cli_fail (problem);

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "common/config.h"
 #include "common/json.h"
+#include "common/local_socket.h"
 #include "common/log.h"
 #include "common/size.h"
 #include "interfaces/cli/cli.h"
@@ -35,9 +36,10 @@
 
 struct serve_options {
   char *socket, *idle_exit;
-  gboolean background, openapi;
+  gboolean background, openapi, for_command;
   gboolean http;     /* as --http says, */
-  char *http_listen; /* there; NULL: as the configuration has it */
+  char *http_listen; /* there; NULL: as the configuration has it; "off": nowhere but at the daemon's socket */
+  gboolean ousted;   /* a daemon that was there has been told to end */
   int ready_fd;      /* where client_start_daemon waits; -1: nobody does */
 };
 
@@ -98,55 +100,77 @@ cli_serve_max_connections (const struct config *config)
   return (guint)MAX (most, CONNECTIONS_FEWEST);
 }
 
-/* Where there is no token, one is made and shown to who started us: on standard output. In the background
- * that is the log, and a log has no tokens: none is made. */
-static void
-tell_http (struct http_server *http)
+static gboolean
+is_off (const struct serve_options *options)
 {
-  g_autofree char *addresses = g_strjoinv (" ", (char **)http_server_addresses (http));
-  log_info ("http: listens on %s", addresses);
-  const char *token = http_server_startup_token (http);
-  if (!token)
-    return;
-  printf ("There is no token yet (adder token create NAME makes one). This one holds until the daemon "
-          "ends:\n%s\n",
-          token);
+  return options->http_listen && strcmp (options->http_listen, "off") == 0;
+}
+
+/* TOKEN (or NULL) is shown on standard output. In the background that is the log, and a log has no tokens. */
+static void
+print_startup_token (const char *token)
+{
+  if (token)
+    printf ("There is no token yet (adder token create NAME makes one). This one holds until the daemon "
+            "ends:\n%s\n",
+            token);
   fflush (stdout);
 }
 
-/* TRUE with *RET_HTTP NULL where nobody asks for it. */
+static void
+tell_http (struct http_server *http)
+{
+  g_auto (GStrv) addresses = http_server_addresses (http);
+  g_autofree char *text = g_strjoinv (" ", addresses);
+  log_info ("http: listens on %s", text);
+  print_startup_token (http_server_startup_token (http));
+}
+
+/* What the daemon listens at besides its own socket; NULL: nothing. */
+static const char *
+wanted_addresses (const struct serve_options *options, const struct config *config)
+{
+  gboolean configured = strcmp (config->http_listen, "none") != 0;
+  if (is_off (options) || (!configured && !options->http))
+    return NULL;
+  return options->http_listen ? options->http_listen : configured ? config->http_listen : HTTP_USUAL_ADDRESS;
+}
+
+/* A daemon without HTTP at its own socket is of use all the same: then *RET_HTTP is NULL. */
 static gboolean
 start_http (const struct serve_options *options, struct service *service, struct server *server,
-            struct http_server **ret_http, GError **error)
+            const char *socket, struct http_server **ret_http, GError **error)
 {
-  const struct config *config = service->config;
-  gboolean configured = strcmp (config->http_listen, "none") != 0;
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *path = local_socket_http_path (socket);
   const struct http_server_options http_options = {
       .tables = http_all_routes,
-      .listen = options->http_listen ? options->http_listen
-                : configured         ? NULL
-                                     : HTTP_USUAL_ADDRESS,
+      .socket = path,
+      .listen = wanted_addresses (options, service->config),
       .shown = !options->background,
       .changed = server_look,
       .data = server,
   };
-  if (!configured && !options->http)
-    return TRUE;
-  *ret_http = http_server_new (service, &http_options, error);
+  *ret_http = http_server_new (service, &http_options, &problem);
   if (*ret_http)
     tell_http (*ret_http);
-  return *ret_http != NULL;
+  else if (http_options.listen)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  else
+    log_warning ("HTTP is not answered: %s", problem->message);
+  return *ret_http || !http_options.listen;
 }
 
 static gboolean
-cli_serve_serve (struct serve_options *options, const struct config *config, const char *socket,
+cli_serve_serve (struct serve_options *options, const struct config *config, const char *socket, int *lock_fd,
                  GError **error)
 {
   struct server_options server_options = {
       .socket = socket,
       .idle_exit_ms = options->background ? config->idle_exit_ms : 0,
       .log_code = config->log_code,
-      .wait_for_lock = options->background,
+      .wait_for_lock = options->background || options->ousted,
+      .started_by_command = options->for_command,
   };
   if (options->idle_exit && !duration_parse (options->idle_exit, 1000, &server_options.idle_exit_ms, error)) {
     g_prefix_error (error, "--idle-exit: ");
@@ -155,6 +179,7 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   host_own_process ();
   server_options.max_connections = cli_serve_max_connections (config);
   struct server *server = server_new (&server_options, error);
+  fd_close (lock_fd);
   AdderEngine *engine = server ? adder_engine_new (NULL, error) : NULL;
   if (!engine) {
     server_free (server);
@@ -164,7 +189,7 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   server_set_service (server, service);
   service->mcp = mcp_server_new (service);
   struct http_server *http = NULL;
-  if (!start_http (options, service, server, &http, error)) {
+  if (!start_http (options, service, server, socket, &http, error)) {
     mcp_server_free (service->mcp);
     service_free (service);
     adder_engine_free (engine);
@@ -208,8 +233,9 @@ socket_of (const struct serve_options *options, const struct config *config, GEr
   return options->socket ? g_canonicalize_filename (options->socket, NULL) : config_socket (config, error);
 }
 
+/* *LOCK_FD is closed when the daemon has its own lock. */
 static gboolean
-run_daemon (struct serve_options *options, GError **error)
+run_daemon (struct serve_options *options, int *lock_fd, GError **error)
 {
   struct config *config = config_load (NULL, error);
   if (!config)
@@ -217,7 +243,7 @@ run_daemon (struct serve_options *options, GError **error)
   log_to_stderr (config->log_level, config->log_format);
   cli_serve_block_signals ();
   g_autofree char *socket = socket_of (options, config, error);
-  gboolean ok = socket && cli_serve_serve (options, config, socket, error);
+  gboolean ok = socket && cli_serve_serve (options, config, socket, lock_fd, error);
   config_free (config);
   return ok;
 }
@@ -231,32 +257,135 @@ print_openapi (void)
   cli_print_json (document);
 }
 
-/* A daemon that was started would wait some seconds for the lock of the one that is there. */
+/* Has the daemon at SOCKET answer HTTP as OPTIONS say, and prints where it does then. */
 static gboolean
-nobody_serves (const char *socket, GError **error)
+listen_there (const struct serve_options *options, const char *socket, GError **error)
 {
-  struct client client;
-  if (!client_connect (socket, &client, NULL))
-    return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-               "a daemon serves %s already (process %" G_GINT64_FORMAT ")", socket, client.daemon.pid);
-  client_close (&client);
-  return FALSE;
+  g_autoptr (json_t) params = json_object ();
+  if (is_off (options))
+    json_object_set_new (params, "off", json_true ());
+  else if (options->http_listen)
+    json_object_set_new (params, "addresses", json_text_or_null (options->http_listen));
+  g_autoptr (json_t) answer = client_call (socket, "daemon.listen", json_incref (params), error);
+  if (!answer)
+    return FALSE;
+  gsize i;
+  json_t *address;
+  json_array_foreach (json_object_get (answer, "addresses"), i, address)
+      printf ("HTTP: %s\n", json_string_value (address));
+  print_startup_token (json_string_value (json_object_get (answer, "token")));
+  return TRUE;
 }
 
 static gboolean
-start_in_background (const struct serve_options *options, GError **error)
+start_in_background (const struct serve_options *options, const char *socket, GError **error)
+{
+  /* HTTP comes after the start, so that its token is shown to whoever started it. */
+  if (!client_start_daemon (socket, options->idle_exit, options->http, error))
+    return FALSE;
+  if (!options->http || is_off (options) || listen_there (options, socket, error))
+    return TRUE;
+  struct client client;
+  struct client_stopped stopped;
+  if (client_connect (socket, &client, NULL)) {
+    client_stop (&client, CLIENT_STOP_IDLE, &stopped, NULL);
+    client_close (&client);
+  }
+  return FALSE;
+}
+
+/* ---- beside a daemon that is there ---- */
+
+enum way { WAY_SERVE, WAY_DONE, WAY_FAILED };
+
+static enum way
+listen_way (const struct serve_options *options, const char *socket, GError **error)
+{
+  return listen_there (options, socket, error) ? WAY_DONE : WAY_FAILED;
+}
+
+static enum way
+refuse_to_serve (const struct client *client, const char *socket, const char *advice, GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+               "a daemon serves %s already (process %" G_GINT64_FORMAT "): %s", socket, client->daemon.pid,
+               advice);
+  return WAY_FAILED;
+}
+
+/* Ends a daemon that a command started. What it holds goes with it: who serves by hand or by a supervisor
+ * must get the socket. */
+static enum way
+oust (struct client *client, struct serve_options *options, GError **error)
+{
+  struct client_stopped held;
+  if (!client_stop (client, CLIENT_STOP_ALL, &held, error))
+    return WAY_FAILED;
+  log_warning ("the daemon that a command had started (process %" G_GINT64_FORMAT
+               ") was replaced; %u runs and %u sessions ended with it",
+               client->daemon.pid, held.running, held.sessions);
+  options->ousted = TRUE;
+  return WAY_SERVE;
+}
+
+/* A daemon that somebody wanted stays. One that a command started makes room, but while it holds something it
+ * is not for a person to end by the way: only where nobody is there to be asked. */
+static enum way
+make_way (struct client *client, struct serve_options *options, const char *socket, GError **error)
+{
+  struct client_stopped held = {0};
+  if (!client->daemon.started_by_command)
+    return options->http ? listen_way (options, socket, error)
+                         : refuse_to_serve (client, socket, "adder stop ends it", error);
+  /* What goes to the background is no supervisor's, which would wait for its end. */
+  if (!isatty (STDERR_FILENO) && !options->background)
+    return oust (client, options, error);
+  if (!client_stop (client, CLIENT_STOP_IDLE, &held, error))
+    return WAY_FAILED;
+  options->ousted = held.stopped;
+  if (held.stopped) {
+    log_info ("an idle daemon that a command had started (process %" G_GINT64_FORMAT ") was replaced",
+              client->daemon.pid);
+    return WAY_SERVE;
+  }
+  return options->http
+             ? listen_way (options, socket, error)
+             : refuse_to_serve (client, socket, "it has runs or sessions; adder stop --force ends it", error);
+}
+
+/* With *RET_LOCK_FD no command starts a daemon meanwhile. */
+static enum way
+find_way (struct serve_options *options, const char *socket, int *ret_lock_fd, GError **error)
+{
+  struct client client;
+  if (!client_lock_start (socket, ret_lock_fd, error))
+    return WAY_FAILED;
+  if (!client_connect (socket, &client, NULL))
+    return WAY_SERVE;
+  /* With --http the one that is there will do, and is wanted from then on. */
+  enum way way = options->background && options->http ? listen_way (options, socket, error)
+                                                      : make_way (&client, options, socket, error);
+  client_close (&client);
+  return way;
+}
+
+/* `adder serve` as a person or a supervisor asks for it. */
+static gboolean
+serve_by_hand (struct serve_options *options, GError **error)
 {
   struct config *config = config_load (NULL, error);
   if (!config)
     return FALSE;
+  log_to_stderr (config->log_level, config->log_format);
+  autoclose int lock_fd = -1;
   g_autofree char *socket = socket_of (options, config, error);
-  g_autofree char *http = !options->http         ? NULL
-                          : options->http_listen ? g_strdup_printf ("--http=%s", options->http_listen)
-                                                 : g_strdup ("--http");
+  enum way way = socket ? find_way (options, socket, &lock_fd, error) : WAY_FAILED;
   config_free (config);
-  return socket && nobody_serves (socket, error) &&
-         client_start_daemon (socket, options->idle_exit, http, error);
+  if (way != WAY_SERVE)
+    return way == WAY_DONE;
+  if (options->background)
+    return start_in_background (options, socket, error);
+  return run_daemon (options, &lock_fd, error);
 }
 
 /* An option whose argument may be left out is taken by a callback, which has no data but what is static. */
@@ -287,20 +416,23 @@ cli_serve (int argc, char **argv)
        "foreground)",
        "TIME"},
       {"http", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)take_http,
-       "Answer HTTP as well (default: where [http] listen says, else on " HTTP_USUAL_ADDRESS ")", "ADDRESS"},
+       "Answer HTTP by TCP as well (default: where [http] listen says, else on " HTTP_USUAL_ADDRESS
+       "), also in a daemon that is there; off: no longer",
+       "ADDRESS"},
       {"openapi", 0, 0, G_OPTION_ARG_NONE, &options.openapi,
        "Print the description of HTTP, /openapi.json, and serve nothing", NULL},
+      {"for-command", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.for_command, NULL, NULL},
       {"ready-fd", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &options.ready_fd, NULL, NULL},
       {NULL},
   };
-  int code = 0;
+  int code = 0, no_fd = -1;
   taking = &options;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
   else if (options.openapi)
     print_openapi ();
-  else if (options.background && options.ready_fd < 0 ? !start_in_background (&options, &problem)
-                                                      : !run_daemon (&options, &problem)) {
+  else if (options.ready_fd < 0 ? !serve_by_hand (&options, &problem)
+                                : !run_daemon (&options, &no_fd, &problem)) {
     code = cli_fail (problem);
     tell_ready (&options, problem->message);
   }

@@ -178,7 +178,7 @@ session_branch (int argc, char **argv)
   int count = 1;
   g_autofree char *from = NULL;
   const GOptionEntry entries[] = {
-      {"count", 'n', 0, G_OPTION_ARG_INT, &count, "How many, one unless it is said", "K"},
+      {"count", 'n', 0, G_OPTION_ARG_INT, &count, "How many (default: 1)", "K"},
       {"from", 0, 0, G_OPTION_ARG_STRING, &from, "From that checkpoint, not from what the session is now",
        "CHECKPOINT"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
@@ -239,7 +239,7 @@ static const struct cli_command commands[] = {
      ASKS ("session.rollback", {"session", "checkpoint"}, 2)},
     {"forget", "SESSION CHECKPOINT", "drop a checkpoint",
      ASKS ("session.forget", {"session", "checkpoint"}, 2)},
-    {"branch", "SESSION", "make sessions that go on from it, each its own way", session_branch},
+    {"branch", "SESSION", "make independent copies that continue from it", session_branch},
     {"end", "SESSION...", "end sessions", cli_session_end},
     {0},
 };

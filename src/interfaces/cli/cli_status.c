@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder status` and `adder stop`: neither starts a daemon. */
+/* `adder status`, `adder stop` and what `adder reload` prints: none starts a daemon. */
 #include <string.h>
 
 #include "adder.h"
@@ -14,12 +14,17 @@
 #define NOT_RUNNING 3
 #define LABEL_WIDTH 22 /* with what it is indented by */
 
-/* *RET_SOCKET is set in any case in which the configuration could be read. */
-static gboolean
-connect_only (struct client *ret_client, char **ret_socket, GError **error)
+/* Where the daemon listens; a mistake in the configuration is told and is in nobody's way. The caller's. */
+static char *
+socket_anyway (GError **error)
 {
-  *ret_socket = client_socket (error);
-  return *ret_socket && client_connect (*ret_socket, ret_client, error);
+  g_autoptr (GError) mistake = NULL;
+  struct config *config = config_load_anyway (&mistake);
+  char *socket = config_socket (config, error);
+  if (mistake)
+    cli_warn (mistake);
+  config_free (config);
+  return socket;
 }
 
 /* ---- for people ---- */
@@ -88,7 +93,13 @@ print_status (json_t *status, gboolean json)
   }
   /* What monitoring wants, bucket by bucket. */
   json_object_del (json_object_get (status, "engine"), "totals");
+  gboolean changed = json_is_true (json_object_get (status, "config_changed"));
+  json_object_del (status, "config_changed");
+  if (json_integer_value (json_object_get (status, "idle_exit_ms")) == 0)
+    json_object_set_new (status, "idle_exit_ms", json_string ("never"));
   print_members (status, 0);
+  if (changed)
+    printf ("the configuration has changed since the daemon read it: adder reload applies it\n");
 }
 
 static int
@@ -113,7 +124,7 @@ cli_status (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  g_autofree char *socket = remote_is_set () ? NULL : client_socket (&problem);
+  g_autofree char *socket = remote_is_set () ? NULL : socket_anyway (&problem);
   g_autoptr (json_t) status = problem ? NULL : client_call (socket, "status.show", json_object (), &problem);
   if (!status && socket && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
     return no_daemon (socket, json);
@@ -121,6 +132,26 @@ cli_status (int argc, char **argv)
     return cli_fail (problem);
   print_status (status, json);
   return 0;
+}
+
+static void
+print_names_of (const json_t *answer, const char *member, const char *label, const char *none)
+{
+  gsize i;
+  json_t *name;
+  const json_t *names = json_object_get (answer, member);
+  if (json_array_size (names) == 0 && none)
+    cli_print_line ("%s", none);
+  json_array_foreach (names, i, name)
+      cli_print_line ("%-*s %s", LABEL_WIDTH, i == 0 ? label : "", json_string_value (name));
+}
+
+void
+cli_reload_view (const json_t *answer)
+{
+  print_names_of (answer, "applied", "changed", "no change to apply");
+  print_names_of (answer, "restart", "needs a restart", NULL);
+  print_names_of (answer, "http", "HTTP", NULL);
 }
 
 static int
@@ -154,12 +185,12 @@ cli_stop (int argc, char **argv)
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
-  g_autofree char *socket = NULL;
   struct client client;
   struct client_stopped held;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  if (!connect_only (&client, &socket, &problem)) {
+  g_autofree char *socket = socket_anyway (&problem);
+  if (!socket || !client_connect (socket, &client, &problem)) {
     if (!g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND) || !socket)
       return cli_fail (problem);
     printf ("no daemon is running\n");

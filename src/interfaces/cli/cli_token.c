@@ -23,7 +23,7 @@
 /* What `create` was told. */
 struct create_options {
   char *role, *toolset, *profiles, *roots, *rate, *concurrent, *expires;
-  gboolean read_only, may_decide, json;
+  gboolean read_only, may_decide, json, acts_for_users;
 };
 
 static void
@@ -127,7 +127,7 @@ set_expires (struct token *token, const char *word, const struct config *config,
   else if (!moment_parse (word, &moment_ms, NULL)) {
     g_autofree char *shown = text_one_line (word, 80);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "\"%s\" is no time: write how long from now (90d, 12h), a day (2027-01-31) or a moment "
+                 "\"%s\" is not a time: write how long from now (90d, 12h), a day (2027-01-31) or a moment "
                  "(2027-01-31T12:00:00Z)",
                  shown);
     return FALSE;
@@ -229,6 +229,7 @@ cli_token_fill (struct token *token, const struct create_options *options, const
     }
   token->read_only = options->read_only;
   token->may_decide = options->may_decide;
+  token->acts_for_users = options->acts_for_users;
   return TRUE;
 }
 
@@ -275,6 +276,8 @@ token_create (int argc, char **argv)
        NULL},
       {"may-decide", 0, 0, G_OPTION_ARG_NONE, &options.may_decide,
        "It speaks for a person: may approve code and changes", NULL},
+      {"acts-for-users", 0, 0, G_OPTION_ARG_NONE, &options.acts_for_users,
+       "For a service that acts for its users, whom the header Adder-On-Behalf-Of names", NULL},
       {"rate", 0, 0, G_OPTION_ARG_FILENAME, &options.rate, "Requests in a minute (default: [http] rate)",
        "NUMBER"},
       {"concurrent", 0, 0, G_OPTION_ARG_FILENAME, &options.concurrent,
@@ -362,13 +365,12 @@ expiry_text (const json_t *token)
                           over ? ", is over" : "");
 }
 
-static const char *
+static char *
 rights_text (const json_t *token)
 {
-  gboolean decides = json_is_true (json_object_get (token, "may_decide"));
-  if (json_is_true (json_object_get (token, "read_only")))
-    return decides ? "looks, decides" : "looks";
-  return decides ? "acts, decides" : "acts";
+  return g_strdup_printf ("%s%s%s", json_is_true (json_object_get (token, "read_only")) ? "looks" : "acts",
+                          json_is_true (json_object_get (token, "may_decide")) ? ", decides" : "",
+                          json_is_true (json_object_get (token, "acts_for_users")) ? ", for its users" : "");
 }
 
 static void
@@ -386,7 +388,7 @@ cli_token_print_table (const json_t *tokens)
     text_table_add (&table, g_strdup (toolset_text (token)));
     text_table_add (&table, list_text (token, "profiles", "any"));
     text_table_add (&table, list_text (token, "roots", "none"));
-    text_table_add (&table, g_strdup (rights_text (token)));
+    text_table_add (&table, rights_text (token));
     text_table_add (&table, expiry_text (token));
   }
   text_table_print (&table);
@@ -405,12 +407,13 @@ print_token (const json_t *token)
 {
   g_autofree char *profiles = list_text (token, "profiles", "any that the role may use");
   g_autofree char *roots = list_text (token, "roots", "none"), *expires = expiry_text (token);
+  g_autofree char *rights = rights_text (token);
   cli_print_line ("name         %s", json_member_text (token, "name"));
   cli_print_line ("role         %s", json_member_text (token, "role"));
   cli_print_line ("toolset      %s", toolset_text (token));
   cli_print_line ("profiles     %s", profiles);
   cli_print_line ("roots        %s", roots);
-  cli_print_line ("rights       %s", rights_text (token));
+  cli_print_line ("rights       %s", rights);
   print_number (token, "rate", " a minute");
   print_number (token, "concurrent", "");
   cli_print_line ("created      %s", json_member_text (token, "created"));

@@ -249,7 +249,7 @@ cli_tools (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
-       "The toolset; for people all of them unless it is said, for models adder", "NAME"},
+       "The toolset (default: all of them for people, adder for models)", "NAME"},
       {"format", 0, 0, G_OPTION_ARG_FILENAME, &options.format,
        "list (the default: a line for each), markdown, operations, or what goes into the field tools of an "
        "API: mcp, openai, anthropic",

@@ -219,7 +219,7 @@ config_merge_json_read_file (const char *text, GError **error)
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "it holds no JSON object");
   else
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "it is no plain JSON (line %d: %s); comments and trailing commas are not understood here",
+                 "it is not plain JSON (line %d: %s); comments and trailing commas are not understood here",
                  problem.line, problem.text);
   json_decref (root);
   return NULL;

@@ -82,8 +82,8 @@ mcp_client_find (const char *name, GError **error)
   }
   g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "there is no client \"%s\" here; there are %s. Of others, docs/mcp.md says what they need",
-               shown, names->str);
+               "there is no client \"%s\" here; there are %s; for other clients see docs/mcp.md", shown,
+               names->str);
   return NULL;
 }
 

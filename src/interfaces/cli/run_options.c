@@ -71,6 +71,10 @@ static const struct option_row option_table[] = {
      PLACE (no_wait),
      {"no-wait", 0, SWITCH, "With --session: do not wait while another cell runs", NULL}},
     {RUN_OPTIONS_RUN, PLAIN, {"svg", 0, SWITCH, "Have figures drawn as SVG beside PNG", NULL}, "svg"},
+    {RUN_OPTIONS_SESSION,
+     PLAIN,
+     {"evict", 0, SWITCH, "At the limit of sessions, end the one of yours that was idle longest", NULL},
+     "evict"},
     {BOTH,
      PLAIN,
      {"tables", 0, TEXT, "Write each table that the code shows to a file as well: csv, parquet, json",
@@ -80,6 +84,10 @@ static const struct option_row option_table[] = {
      PLACE (environment),
      {"env", 'e', TEXT, "Environment to run in (adder env list)", "NAME"},
      "environment"},
+    {BOTH,
+     PLACE (with),
+     {"with", 0, TEXTS, "Package to install beside those of the environment, once; may be repeated",
+      "PACKAGE"}},
     {ALL,
      PLACE (profile),
      {"profile", 'p', TEXT, "Set of limits and rules (adder profile list)", "NAME"},
@@ -110,7 +118,7 @@ static const struct option_row option_table[] = {
      "isolation"},
     {BOTH,
      PLACE (role),
-     {"role", 0, TEXT, "As whom to ask: guest, user, admin (see [roles] of adder.conf)", "ROLE"},
+     {"role", 0, TEXT, "The role to act as: guest, user, admin (see [roles] of adder.conf)", "ROLE"},
      "role"},
     {ALL, PLACE (json), {"json", 0, SWITCH, "Print the result as one JSON object, and nothing else", NULL}},
     {RUN_OPTIONS_RUN | RUN_OPTIONS_GUARD,
@@ -510,6 +518,19 @@ add_arguments (struct submission *request, const struct run_options *options, GE
   return TRUE;
 }
 
+static gboolean
+add_with (struct submission *request, const struct run_options *options, GError **error)
+{
+  if (!options->with)
+    return TRUE;
+  json_t *with = json_array ();
+  json_object_set_new (request->body, "packages", with);
+  for (char **package = options->with; *package; package++)
+    if (json_array_append_new (with, json_string (*package)) < 0)
+      return run_options_invalid (error, "the package \"%s\" is not UTF-8", *package);
+  return TRUE;
+}
+
 /* DIR[:MODE]: a path that is there as a whole may hold colons. */
 static gboolean
 split_workdir (const struct run_options *options, char **ret_path, const char **ret_mode, GError **error)
@@ -584,9 +605,9 @@ run_options_fill (struct submission *request, const struct run_options *options,
   if (!take_code (request, options, error) || !add_plain (request, options, error) ||
       !add_limits (request, options, error) || !run_options_add_variables (request, options, error) ||
       !run_options_add_values (request, options, error) || !add_analysis (request, options, error) ||
-      !add_arguments (request, options, error) || !run_options_add_files (request, options, error) ||
-      !add_stdin (request, options, error) || !add_workdir (request, options, error) ||
-      !run_options_add_directory (request, options, error))
+      !add_arguments (request, options, error) || !add_with (request, options, error) ||
+      !run_options_add_files (request, options, error) || !add_stdin (request, options, error) ||
+      !add_workdir (request, options, error) || !run_options_add_directory (request, options, error))
     return FALSE;
   /* What the library would refuse, it refuses here, whether the run goes to a daemon or not. */
   checked = submission_build (request, NULL, error);

@@ -19,7 +19,7 @@ struct run_options {
   char *analysis;
   char *session, *session_name;
   char *workdir;
-  char **files, **limits, **variables, **values;
+  char **files, **limits, **variables, **values, **with;
   gboolean json, no_daemon, no_wait, review, force;
   gboolean check;   /* `adder guard`: no option of its own */
   const char *file; /* FILE or "-", or NULL */

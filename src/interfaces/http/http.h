@@ -52,7 +52,7 @@ struct http_route {
 /* The tables of routes, one file each; each ends with a row without a path. */
 extern const struct http_route http_routes_meta[]; /* /healthz /readyz /metrics /openapi.json */
 extern const struct http_route http_routes_files[], http_routes_tools[], http_routes_records[],
-    http_routes_mcp[], http_routes_oauth[];
+    http_routes_runs[], http_routes_mcp[], http_routes_oauth[];
 
 /* Routes of operations, made of their rows by the first call; a server makes it. */
 #define HTTP_OPERATIONS_MAX 200
@@ -110,14 +110,16 @@ void http_reply_bytes (struct http_request *request, int status, const char *typ
 /* No body. */
 void http_reply_status (struct http_request *request, int status);
 /* RFC 9457, with the status that belongs to the error's code: INVALID 400, NOT_FOUND 404, REFUSED 403,
- * APPROVAL 403, BUSY 429 with Retry-After, ENDED 410, TIMEOUT 504, UNSUPPORTED 422, CANCELLED 499,
- * FAILED 500. */
+ * APPROVAL 403, BUSY 429 with Retry-After where to wait helps, EXISTS 409, ENDED 410, TIMEOUT 504,
+ * UNSUPPORTED 422, CANCELLED 499, FAILED 500. */
 void http_reply_problem (struct http_request *request, const GError *problem);
 /* The same with a status of its own. */
 void http_reply_problem_status (struct http_request *request, int status, const GError *problem);
 /* LENGTH bytes of FD, which is taken, from OFFSET on; Range is for the caller to see to (http_range.h). */
 void http_reply_file (struct http_request *request, int status, const char *type, int fd, guint64 offset,
                       guint64 length);
+/* Calls RELEASE with DATA when the reply has left, or the client has; once for each request. */
+void http_free_after (struct http_request *request, gpointer data, GDestroyNotify release);
 
 /* ---- streams of events (text/event-stream) ---- */
 
@@ -158,6 +160,9 @@ struct http_stream *http_stream_ref (struct http_stream *stream);
 void http_stream_unref (struct http_stream *stream);
 
 /* ---- what handlers share ---- */
+
+/* Whether the command line of another machine asks, which names itself: a person reads the answer. */
+gboolean http_at_terminal (struct http_request *request);
 
 /* A tool_caller for calls of tools and, by its members, for requests of the library: owner, role, profiles,
  * front end, watch of REQUEST's principal. CONVERSATION may be NULL. All in it is the request's. */

@@ -31,6 +31,7 @@ http_body_release (struct http_request *request)
   g_clear_pointer (&request->body, json_decref);
   g_clear_pointer (&request->bytes, g_byte_array_unref);
   g_clear_pointer (&request->multipart, http_multipart_free);
+  http_coding_end (request);
   g_clear_pointer (&request->memory, reservation_unref);
   g_clear_pointer (&request->disk, reservation_unref);
 }
@@ -78,23 +79,59 @@ http_body_add_part (struct http_request *request, const char *bytes, gsize lengt
   http_reply_problem (request, problem);
 }
 
-void
-http_body_add (struct http_request *request, const char *bytes, gsize length)
+/* TRUE with a reply. */
+static gboolean
+body_is_too_long (struct http_request *request, guint64 length, const char *words)
 {
-  if (request->status != 0)
-    return;
-  request->body_read += length;
-  if (request->body_read > request->body_most) {
-    http_body_refuse (request);
-    http_reply_fault (request, 413, "the body may have at most %" G_GUINT64_FORMAT " bytes",
-                      request->body_most);
-  } else if (request->multipart)
+  if (length <= request->body_most)
+    return FALSE;
+  http_body_refuse (request);
+  http_reply_fault (request, 413, "the body may have at most %" G_GUINT64_FORMAT " bytes%s",
+                    request->body_most, words);
+  return TRUE;
+}
+
+/* LENGTH bytes of what the body is, unpacked. FALSE: there is a reply. */
+static gboolean
+http_body_take (gpointer data, const char *bytes, gsize length)
+{
+  struct http_request *request = data;
+  request->body_taken += length;
+  if (body_is_too_long (request, request->body_taken, ", unpacked"))
+    return FALSE;
+  if (request->multipart)
     http_body_add_part (request, bytes, length);
   else if (reserve (request, &request->memory, request->server->memory, length)) {
     if (!request->bytes)
       request->bytes = g_byte_array_new ();
     g_byte_array_append (request->bytes, (const guint8 *)bytes, (guint)length);
   }
+  return request->status == 0;
+}
+
+void
+http_body_add (struct http_request *request, const char *bytes, gsize length)
+{
+  if (request->status != 0)
+    return;
+  request->body_read += length;
+  if (body_is_too_long (request, request->body_read, ""))
+    return;
+  /* A refusal gives up what unpacks it, which is at work then. */
+  struct wire_gunzip *gunzip = g_steal_pointer (&request->gunzip);
+  const struct wire_binding *wire = request->server->wire;
+  if (!gunzip) {
+    http_body_take (request, bytes, length);
+    return;
+  }
+  gboolean ok = wire->gunzip_add (gunzip, bytes, length, http_body_take, request);
+  if (request->status == 0)
+    request->gunzip = g_steal_pointer (&gunzip);
+  wire->gunzip_free (gunzip);
+  if (ok || request->status != 0)
+    return;
+  http_body_refuse (request);
+  http_reply_fault (request, 400, "the body is not gzip, as its Content-Encoding says");
 }
 
 /* ---- when it is there ---- */
@@ -219,13 +256,23 @@ http_body_gather (GString *problems, GError *problem)
   g_clear_error (&problem);
 }
 
+/* Of gzip the end can be missing although all that was announced came. */
+static gboolean
+http_body_is_whole (struct http_request *request)
+{
+  if (!request->gunzip || request->body_read == 0 || request->server->wire->gunzip_is_whole (request->gunzip))
+    return TRUE;
+  http_reply_fault (request, 400, "the body's gzip is cut off");
+  return FALSE;
+}
+
 gboolean
 http_body_check (struct http_request *request)
 {
   const struct http_route *route = request->route;
   g_autoptr (GString) problems = g_string_new (NULL);
   GError *problem = NULL;
-  if (!route || request->status != 0 || !reserve_parsed (request))
+  if (!route || request->status != 0 || !http_body_is_whole (request) || !reserve_parsed (request))
     return FALSE;
   if (!check_parameters (request, &problem))
     http_body_gather (problems, g_steal_pointer (&problem));

@@ -255,19 +255,32 @@ speaks_tls (struct http_connection *connection)
   return FALSE;
 }
 
+/* NULL: there is no certificate. */
+static struct wire_tls *
+http_connection_key (const struct http_connection *connection)
+{
+  struct http_server *server = connection->server;
+  g_mutex_lock (&server->lock);
+  struct wire_tls *key = server->tls;
+  g_mutex_unlock (&server->lock);
+  return key;
+}
+
 static void
 http_connection_serve (struct http_connection *connection)
 {
   struct http_server *server = connection->server;
   g_autoptr (GError) problem = NULL;
   http_connection_set_deadline (connection, PHASE_IDLE, server->config->http_head_ms);
-  if (connection->listener->tls && !speaks_tls (connection))
+  struct wire_tls *key = http_connection_key (connection);
+  /* Never in clear where TLS was promised: the certificate may have gone meanwhile. */
+  if (connection->listener->tls && (!key || !speaks_tls (connection)))
     return;
   int copy = fcntl (connection->socket->fd, F_DUPFD_CLOEXEC, 0);
   if (copy >= 0)
-    connection->wire = server->wire->open (copy, server->config->http_head_bytes,
-                                           connection->listener->tls ? server->tls : NULL, &http_calls,
-                                           connection, &problem);
+    connection->wire =
+        server->wire->open (copy, server->config->http_head_bytes, connection->listener->tls ? key : NULL,
+                            &http_calls, connection, &problem);
   if (!connection->wire) {
     log_warning ("http: a connection cannot be served: %s", problem ? problem->message : g_strerror (errno));
     return;
@@ -329,6 +342,7 @@ connection_free (struct http_connection *connection)
   if (changed)
     changed (data);
   http_socket_unref (connection->socket);
+  http_listener_unref (connection->listener);
   g_free (connection->peer);
   g_free (connection);
   /* The last thing that is done with the server: whoever waits for this may free it. */
@@ -387,11 +401,11 @@ http_connection_turn_away (struct http_server *server, const struct http_listene
 }
 
 void
-http_connection_start (struct http_server *server, const struct http_listener *listener, int fd, char *peer)
+http_connection_start (struct http_server *server, struct http_listener *listener, int fd, char *peer)
 {
   struct http_connection *connection = g_new0 (struct http_connection, 1);
   connection->server = server;
-  connection->listener = listener;
+  connection->listener = http_listener_ref (listener);
   connection->peer = peer;
   connection->socket = g_new0 (struct http_socket, 1);
   *connection->socket = (struct http_socket){1, fd};

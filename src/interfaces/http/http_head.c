@@ -14,17 +14,10 @@
 /* Headers that decide where a request ends, what it is for, and who asks: two of one name could be read in
  * two ways by two servers on its way. */
 static const char *const only_once[] = {
-    "Host",
-    "Content-Length",
-    "Transfer-Encoding",
-    "Content-Type",
-    "Authorization",
-    "Origin",
-    "Content-Encoding",
-    "Expect",
-    "Range",
-    "Mcp-Session-Id",
-    NULL,
+    "Host",         "Content-Length",   "Transfer-Encoding",
+    "Content-Type", "Authorization",    "Adder-On-Behalf-Of",
+    "Origin",       "Content-Encoding", "Expect",
+    "Range",        "Mcp-Session-Id",   NULL,
 };
 
 static void
@@ -110,9 +103,10 @@ check_framing (struct http_request *request)
     return refuse_framing (request, 400, "HTTP/1.0 has no Transfer-Encoding");
   if (coding && g_ascii_strcasecmp (coding, "chunked") != 0)
     return refuse_framing (request, 501, "the only Transfer-Encoding that is understood is chunked");
-  if (http_header (request, "Content-Encoding") &&
-      g_ascii_strcasecmp (http_header (request, "Content-Encoding"), "identity") != 0)
-    return refuse_framing (request, 415, "a body in a Content-Encoding is not understood");
+  if (!http_coding_begin (request)) {
+    http_set_header (request, "Accept-Encoding", "gzip, identity");
+    return refuse_framing (request, 415, "the only Content-Encoding of a body that is understood is gzip");
+  }
   if (expect && g_ascii_strcasecmp (expect, "100-continue") != 0)
     return refuse_framing (request, 417, "the only thing to Expect is 100-continue");
   if (!request->old_version && !http_header (request, "Host"))
@@ -283,6 +277,7 @@ identify (struct http_request *request)
       .host = http_header (request, "Host"),
       .origin = http_header (request, "Origin"),
       .authorization = http_header (request, "Authorization"),
+      .user = http_header (request, "Adder-On-Behalf-Of"),
       .wanted_method = http_header (request, "Access-Control-Request-Method"),
       .wanted_headers = http_header (request, "Access-Control-Request-Headers"),
       .route = request->route,

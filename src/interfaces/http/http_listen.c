@@ -24,55 +24,13 @@ http_listen_fail (GError **error, const char *address, const char *why)
   return FALSE;
 }
 
-/* ---- unix sockets ---- */
-
-/* The lock's file stays for ever: removing a locked file would let two daemons lock two files of one name. */
-static gboolean
-http_listen_take_lock (struct http_listener *listener, GError **error)
-{
-  g_autofree char *path = g_strconcat (listener->path, ".lock", NULL);
-  listener->lock_fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (listener->lock_fd < 0)
-    return error_from_errno (error, errno, "cannot open the lock %s", path);
-  if (flock (listener->lock_fd, LOCK_EX | LOCK_NB) == 0)
-    return TRUE;
-  if (errno != EWOULDBLOCK)
-    return error_from_errno (error, errno, "cannot lock %s", path);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "another server listens on %s already", listener->path);
-  return FALSE;
-}
-
 static gboolean
 listen_unix (struct http_listener *listener, const char *path, GError **error)
 {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  struct stat st;
   if (!g_path_is_absolute (path))
     return http_listen_fail (error, path, "is no absolute path");
-  if (strlen (path) >= sizeof address.sun_path)
-    return http_listen_fail (error, path, "is longer than a socket's path can be");
-  memcpy (address.sun_path, path, strlen (path));
-  g_autofree char *wanted = g_strdup (path);
-  listener->path = g_steal_pointer (&wanted);
-  if (!http_listen_take_lock (listener, error)) {
-    g_clear_pointer (&listener->path, g_free);
-    return FALSE;
-  }
   listener->url = g_strconcat ("unix:", path, NULL);
-  listener->fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener->fd < 0)
-    return error_from_errno (error, errno, "cannot make a socket");
-  /* We hold the lock, so a socket of that name is a dead daemon's; anything else is somebody's file. */
-  if (lstat (path, &st) == 0 && S_ISSOCK (st.st_mode))
-    unlink (path);
-  /* bind makes the file with the socket's own mode: no moment in which it is open to others. */
-  if (fchmod (listener->fd, 0600) < 0 ||
-      bind (listener->fd, (struct sockaddr *)&address, sizeof address) < 0) {
-    int err = errno;
-    g_clear_pointer (&listener->path, g_free); /* it is not ours to remove */
-    return error_from_errno (error, err, "cannot make the socket %s", path);
-  }
-  return TRUE;
+  return local_socket_open (path, 0, &listener->socket, error);
 }
 
 /* ---- TCP ---- */
@@ -151,56 +109,104 @@ listen_tcp (struct http_listener *listener, const char *text, GError **error)
                              "names no address of this machine: it must be a number, such as 127.0.0.1");
   listener->tcp = TRUE;
   listener->loopback = is_loopback (found->ai_addr);
-  listener->fd = socket (found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  int r = listener->fd < 0 ? -1 : setsockopt (listener->fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+  listener->socket.fd = socket (found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int r = listener->socket.fd < 0
+              ? -1
+              : setsockopt (listener->socket.fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   if (r == 0 && found->ai_family == AF_INET6)
-    r = setsockopt (listener->fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
+    r = setsockopt (listener->socket.fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
   if (r == 0)
-    r = bind (listener->fd, found->ai_addr, found->ai_addrlen);
+    r = bind (listener->socket.fd, found->ai_addr, found->ai_addrlen);
   int err = errno;
   freeaddrinfo (found);
-  if (r < 0)
-    return error_from_errno (error, err, "cannot listen on %s%s", text, listen_hint (err));
-  listener->url = http_listen_url_of (listener->fd, listener->tls);
+  /* As many as the kernel allows: a burst of clients waits its turn instead of being told to try again. */
+  if (r == 0 && listen (listener->socket.fd, SOMAXCONN) < 0) {
+    r = -1;
+    err = errno;
+  }
+  if (r < 0) {
+    error_from_errno (error, err, "cannot listen on %s%s", text, listen_hint (err));
+    if (error && err == EADDRINUSE)
+      (*error)->code = ADDER_ERROR_BUSY;
+    return FALSE;
+  }
+  listener->url = http_listen_url_of (listener->socket.fd, listener->tls);
   return TRUE;
 }
 
 /* ---- both ---- */
 
+/* Where there is a certificate, only an address that says http:// goes without. */
+gboolean
+http_listener_tls (const char *address, gboolean has_tls)
+{
+  gboolean plain = g_str_has_prefix (address, "unix:") || g_str_has_prefix (address, "http://");
+  return g_str_has_prefix (address, "https://") || (has_tls && !plain);
+}
+
+/* Of an address or a URL. */
+static guint64
+http_listen_port (const char *text)
+{
+  const char *colon = strrchr (text, ':');
+  return g_ascii_strtoull (colon ? colon + 1 : text, NULL, 10);
+}
+
+gboolean
+http_listener_has_port (const struct http_listener *listener, const GPtrArray *words)
+{
+  for (guint i = 0; listener->tcp && i < words->len; i++)
+    if (!g_str_has_prefix (words->pdata[i], "unix:") &&
+        http_listen_port (words->pdata[i]) == http_listen_port (listener->url))
+      return TRUE;
+  return FALSE;
+}
+
 struct http_listener *
 http_listen (const char *address, gboolean has_tls, GError **error)
 {
   struct http_listener *listener = g_new0 (struct http_listener, 1);
-  listener->fd = listener->lock_fd = -1;
+  listener->references = 1;
+  listener->address = g_strdup (address);
+  listener->socket = LOCAL_SOCKET_CLOSED;
   gboolean ok;
   if (g_str_has_prefix (address, "unix:"))
     ok = listen_unix (listener, address + strlen ("unix:"), error);
   else {
     gboolean https = g_str_has_prefix (address, "https://"), http = g_str_has_prefix (address, "http://");
     const char *text = address + (https ? 8 : http ? 7 : 0);
-    /* Where there is a certificate, only an address that says http:// goes without. */
-    listener->tls = https || (has_tls && !http);
+    listener->tls = http_listener_tls (address, has_tls);
     ok = (has_tls || !https || http_listen_fail (error, address, "needs [http] certificate and key")) &&
          listen_tcp (listener, text, error);
   }
-  /* As many as the kernel allows: a burst of clients waits its turn instead of being told to try again. */
-  if (ok && listen (listener->fd, SOMAXCONN) < 0)
-    ok = error_from_errno (error, errno, "cannot listen on %s", address);
   if (!ok)
-    g_clear_pointer (&listener, http_listener_free);
+    g_clear_pointer (&listener, http_listener_unref);
   return listener;
 }
 
 void
-http_listener_free (struct http_listener *listener)
+http_listener_close (struct http_listener *listener)
 {
-  if (!listener)
+  if (listener->tcp)
+    fd_close (&listener->socket.fd);
+  else
+    local_socket_close (&listener->socket);
+}
+
+struct http_listener *
+http_listener_ref (struct http_listener *listener)
+{
+  g_atomic_int_inc (&listener->references);
+  return listener;
+}
+
+void
+http_listener_unref (struct http_listener *listener)
+{
+  if (!g_atomic_int_dec_and_test (&listener->references))
     return;
-  fd_close (&listener->fd);
-  if (listener->path)
-    unlink (listener->path);
-  fd_close (&listener->lock_fd);
-  g_free (listener->path);
+  http_listener_close (listener);
+  g_free (listener->address);
   g_free (listener->url);
   g_free (listener);
 }

@@ -2,20 +2,29 @@
 /* Problem documents (RFC 9457). */
 #include <string.h>
 
+#include "common/error.h"
 #include "common/json.h"
 #include "engine/host/id.h"
 #include "interfaces/http/http_private.h"
+#include "store/store.h"
+
+/* Who asks a route that is open to all. */
+#define HTTP_NOBODY "-"
+
+/* After so many seconds it may be otherwise, where nobody knows better. */
+#define RETRY_S "1"
 
 /* What an error's code is in HTTP, and as a word for programs. */
 static const struct {
   int code, status;
   const char *word;
 } codes[] = {
-    {ADDER_ERROR_FAILED, 500, "failed"},       {ADDER_ERROR_INVALID, 400, "invalid"},
-    {ADDER_ERROR_NOT_FOUND, 404, "not_found"}, {ADDER_ERROR_BUSY, 429, "busy"},
-    {ADDER_ERROR_TIMEOUT, 504, "timeout"},     {ADDER_ERROR_UNSUPPORTED, 422, "unsupported"},
-    {ADDER_ERROR_CANCELLED, 499, "cancelled"}, {ADDER_ERROR_ENDED, 410, "ended"},
-    {ADDER_ERROR_REFUSED, 403, "refused"},     {ADDER_ERROR_APPROVAL, 403, "approval_required"},
+    {ADDER_ERROR_FAILED, 500, "failed"},           {ADDER_ERROR_INVALID, 400, "invalid"},
+    {ADDER_ERROR_NOT_FOUND, 404, "not_found"},     {ADDER_ERROR_BUSY, 429, "busy"},
+    {ADDER_ERROR_TIMEOUT, 504, "timeout"},         {ADDER_ERROR_UNSUPPORTED, 422, "unsupported"},
+    {ADDER_ERROR_CANCELLED, 499, "cancelled"},     {ADDER_ERROR_ENDED, 410, "ended"},
+    {ADDER_ERROR_REFUSED, 403, "refused"},         {ADDER_ERROR_APPROVAL, 403, "approval_required"},
+    {ADDER_ERROR_UNAVAILABLE, 503, "unavailable"}, {ADDER_ERROR_EXISTS, 409, "conflict"},
 };
 
 /* The statuses that are replied, what stands for those that no error's code stands for, and what they are for
@@ -32,7 +41,7 @@ static const struct {
     {405, "Method Not Allowed", "method_not_allowed", ADDER_ERROR_FAILED},
     {406, "Not Acceptable", "not_acceptable", ADDER_ERROR_FAILED},
     {408, "Request Timeout", "request_timeout", ADDER_ERROR_FAILED},
-    {409, "Conflict", "conflict", ADDER_ERROR_FAILED},
+    {409, "Conflict", "conflict", ADDER_ERROR_EXISTS},
     {410, "Gone", "ended", ADDER_ERROR_ENDED},
     {412, "Precondition Failed", "precondition_failed", ADDER_ERROR_FAILED},
     {413, "Content Too Large", "too_large", ADDER_ERROR_INVALID},
@@ -73,7 +82,8 @@ code_of_status (int status)
 int
 http_problem_error (int status, const char *word)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS (codes); i++)
+  /* A daemon that is ending says the same as one whose store is away: to try again later helps with both. */
+  for (gsize i = 0; i < G_N_ELEMENTS (codes) && status != 503; i++)
     if (codes[i].status == status && strcmp (codes[i].word, word) == 0)
       return codes[i].code;
   for (gsize i = 0; i < G_N_ELEMENTS (statuses); i++)
@@ -111,13 +121,14 @@ http_problem_document (int status, const char *code, const char *detail, struct 
 }
 
 static void
-reply_document (struct http_request *request, int status, const char *code, const char *detail)
+reply_document (struct http_request *request, int status, const char *code, const char *detail,
+                const char *retry_after)
 {
   g_autoptr (json_t) document = http_problem_document (status, code, detail, request);
   char *text = json_to_text (document);
   struct wire_reply reply = {.text = text, .length = strlen (text), .fd = -1};
-  if (status == 429 || status == 503)
-    http_set_header (request, "Retry-After", "1");
+  if (retry_after && (status == 429 || status == 503))
+    http_set_header (request, "Retry-After", retry_after);
   http_set_header (request, "Cache-Control", "no-store");
   http_reply_send (request, status, "application/problem+json", &reply);
 }
@@ -125,8 +136,13 @@ reply_document (struct http_request *request, int status, const char *code, cons
 void
 http_reply_problem_status (struct http_request *request, int status, const GError *problem)
 {
+  const struct principal *who = http_who (request);
   gboolean usual = problem->domain == ADDER_ERROR && http_problem_status (problem) == status;
-  reply_document (request, status, usual ? codes[row_of (problem)].word : NULL, problem->message);
+  gboolean admin = who && who->role == ROLE_ADMIN;
+  g_autofree char *plain = error_told (problem, http_at_terminal (request));
+  const char *told = admin ? problem->message : store_told (who ? who->owner : HTTP_NOBODY, problem);
+  reply_document (request, status, usual ? codes[row_of (problem)].word : NULL,
+                  told == problem->message ? plain : told, error_is_lasting (problem) ? NULL : RETRY_S);
 }
 
 void
@@ -142,5 +158,5 @@ http_reply_fault (struct http_request *request, int status, const char *format, 
   va_start (arguments, format);
   g_autofree char *detail = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  reply_document (request, status, NULL, detail);
+  reply_document (request, status, NULL, detail, RETRY_S);
 }

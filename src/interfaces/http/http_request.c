@@ -41,6 +41,8 @@ http_request_free (struct http_request *request)
   if (request->identified)
     identity_clear (&request->identity);
   http_body_release (request);
+  if (request->free_kept)
+    request->free_kept (request->kept);
   json_decref (request->query);
   g_clear_pointer (&request->parameters, g_hash_table_destroy);
   g_ptr_array_unref (request->headers);
@@ -50,6 +52,13 @@ http_request_free (struct http_request *request)
   g_free (request->path);
   g_free (request->query_text);
   g_free (request);
+}
+
+void
+http_free_after (struct http_request *request, gpointer data, GDestroyNotify release)
+{
+  request->kept = data;
+  request->free_kept = release;
 }
 
 struct service *
@@ -136,6 +145,13 @@ http_path (struct http_request *request)
   return request->path;
 }
 
+gboolean
+http_at_terminal (struct http_request *request)
+{
+  const char *agent = http_header (request, "User-Agent");
+  return agent && g_str_has_prefix (agent, "adder/");
+}
+
 void
 http_caller (struct http_request *request, const char *conversation, struct tool_caller *ret_caller)
 {
@@ -143,6 +159,7 @@ http_caller (struct http_request *request, const char *conversation, struct tool
   *ret_caller = (struct tool_caller){
       .owner = who->owner,
       .front_end = "http",
+      .at_terminal = http_at_terminal (request),
       .conversation = conversation,
       .role = role_name (who->role),
       .read_only = who->read_only,

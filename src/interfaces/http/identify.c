@@ -37,43 +37,80 @@ struct identify {
   struct tokens *tokens;
   struct oauth *oauth; /* or NULL */
   struct rates *owners, *failures;
-  char *startup, *startup_digest; /* or NULL */
-  struct principal *startup_who;
+  struct startup *startup; /* or NULL; set once, from then on the same */
+};
+
+/* The token of who started the server. */
+struct startup {
+  char *secret, *digest;
+  struct principal *who;
 };
 
 /* ---- life ---- */
+
+static void
+startup_free (struct startup *startup)
+{
+  if (!startup)
+    return;
+  explicit_bzero (startup->secret, strlen (startup->secret));
+  g_free (startup->secret);
+  g_free (startup->digest);
+  principal_unref (startup->who);
+  g_free (startup);
+}
 
 /* For whoever reads the terminal where the server was started, and so never where others may reach it. */
 static gboolean
 make_startup_token (struct identify *identify, GError **error)
 {
-  identify->startup = token_new_secret (error);
-  if (!identify->startup)
+  char *secret = token_new_secret (error);
+  if (!secret)
     return FALSE;
-  identify->startup_digest = token_digest (identify->startup);
-  identify->startup_who = principal_new (identify->config, STARTUP_OWNER);
-  identify->startup_who->role = ROLE_USER;
+  struct startup *startup = g_new0 (struct startup, 1);
+  *startup = (struct startup){secret, token_digest (secret), principal_new (identify->config, STARTUP_OWNER)};
+  startup->who->role = ROLE_USER;
+  g_atomic_pointer_set (&identify->startup, startup);
   return TRUE;
 }
 
-gboolean
-identify_may_let_in (struct identify *identify)
+/* Whether somebody has a token that was made for them. */
+static gboolean
+has_tokens (struct identify *identify)
 {
-  return identify->startup || identify->oauth || tokens_count (identify->tokens) > 0;
+  return identify->oauth || tokens_count (identify->tokens) > 0;
+}
+
+gboolean
+identify_check_config (const struct config *config, GError **error)
+{
+  return browser_check_origins (config->http_origins, error) &&
+         browser_check_hosts (config->http_hosts, error) && roots_check (config, error);
 }
 
 static gboolean
-identify_fill (struct identify *identify, enum identify_reach reach, gboolean shown, GError **error)
+identify_fill (struct identify *identify, GError **error)
 {
   const struct config *config = identify->config;
-  if (!browser_check_origins (config->http_origins, error) ||
-      !browser_check_hosts (config->http_hosts, error) || !roots_check (config, error) ||
-      !oauth_new (config, &identify->oauth, error) || !(identify->tokens = tokens_new (config, error)))
-    return FALSE;
-  if (reach == IDENTIFY_UNIX || identify_may_let_in (identify))
+  return identify_check_config (config, error) && oauth_new (config, &identify->oauth, error) &&
+         (identify->tokens = tokens_new (config, error));
+}
+
+gboolean
+identify_open_to (struct identify *identify, enum identify_reach reach, gboolean shown, GError **error)
+{
+  if (reach == IDENTIFY_UNIX)
     return TRUE;
-  if (reach == IDENTIFY_LOOPBACK)
-    return !shown || make_startup_token (identify, error);
+  if (!tokens_check (identify->tokens, error))
+    return FALSE;
+  if (has_tokens (identify))
+    return TRUE;
+  if (reach == IDENTIFY_LOOPBACK && shown)
+    return g_atomic_pointer_get (&identify->startup) || make_startup_token (identify, error);
+  if (reach == IDENTIFY_LOOPBACK) {
+    log_warning ("http: there is no token yet, and nobody is let in: adder token create NAME makes one");
+    return TRUE;
+  }
   g_set_error (
       error, ADDER_ERROR, ADDER_ERROR_INVALID,
       "there is no token, and [http] listen has an address that others can reach: make one with adder "
@@ -82,13 +119,13 @@ identify_fill (struct identify *identify, enum identify_reach reach, gboolean sh
 }
 
 struct identify *
-identify_new (const struct config *config, enum identify_reach reach, gboolean shown, GError **error)
+identify_new (const struct config *config, GError **error)
 {
   struct identify *identify = g_new0 (struct identify, 1);
   identify->config = config;
   identify->owners = rates_new (OWNERS_MAX, RATES_MINUTE_US);
   identify->failures = rates_new (ADDRESSES_MAX, RATES_MINUTE_US);
-  if (identify_fill (identify, reach, shown, error))
+  if (identify_fill (identify, error))
     return identify;
   identify_free (identify);
   return NULL;
@@ -103,18 +140,15 @@ identify_free (struct identify *identify)
   oauth_free (identify->oauth);
   rates_free (identify->owners);
   rates_free (identify->failures);
-  if (identify->startup)
-    explicit_bzero (identify->startup, strlen (identify->startup));
-  g_free (identify->startup);
-  g_free (identify->startup_digest);
-  principal_unref (identify->startup_who);
+  startup_free (identify->startup);
   g_free (identify);
 }
 
 const char *
 identify_startup_token (struct identify *identify)
 {
-  return identify->startup;
+  const struct startup *startup = g_atomic_pointer_get (&identify->startup);
+  return startup && !has_tokens (identify) ? startup->secret : NULL;
 }
 
 /* ---- both ends of a connection ---- */
@@ -186,6 +220,7 @@ peer_principal (const struct identify *identify, int fd)
   g_autofree char *owner = g_strdup_printf ("uid:%u", peer.uid);
   struct principal *who = principal_new (identify->config, owner);
   who->may_decide = TRUE;
+  who->acts_for_users = TRUE;
   return who;
 }
 
@@ -356,10 +391,11 @@ who_has (struct identify *identify, const struct identify_facts *facts, const ch
   identity->who = tokens_find (identify->tokens, secret, &expired, &problem);
   if (identity->who)
     return TRUE;
-  if (identify->startup && g_str_has_prefix (secret, TOKEN_PREFIX)) {
+  const struct startup *startup = g_atomic_pointer_get (&identify->startup);
+  if (startup && g_str_has_prefix (secret, TOKEN_PREFIX)) {
     g_autofree char *digest = token_digest (secret);
-    if (strcmp (digest, identify->startup_digest) == 0) {
-      identity->who = principal_ref (identify->startup_who);
+    if (strcmp (digest, startup->digest) == 0) {
+      identity->who = principal_ref (startup->who);
       return TRUE;
     }
   }
@@ -388,13 +424,28 @@ find_who (struct identify *identify, const struct identify_facts *facts, struct 
   if (identity->who)
     return TRUE;
   add_challenge (identity, facts, facts->route->role, NULL, NULL);
-  if (!identify_may_let_in (identify))
+  if (!g_atomic_pointer_get (&identify->startup) && !has_tokens (identify))
     return identify_refuse (
         identity, 401, ADDER_ERROR_REFUSED,
-        "there is no token yet, and nobody is let in without one: adder token create NAME, where the "
-        "server runs, makes one");
+        "there is no token yet, and nobody is let in without one: it is made where the server runs");
   return identify_refuse (identity, 401, ADDER_ERROR_REFUSED,
-                          "who asks? a token is needed, in the header \"Authorization: Bearer TOKEN\"");
+                          "a token is needed, in the header \"Authorization: Bearer TOKEN\"");
+}
+
+/* A user of the service that asks, where it says so. */
+static gboolean
+act_for_user (const struct identify_facts *facts, struct identity *identity)
+{
+  g_autoptr (GError) problem = NULL;
+  if (!facts->user)
+    return TRUE;
+  struct principal *user = principal_for_user (identity->who, facts->user, &problem);
+  if (!user)
+    return identify_refuse (identity, problem->code == ADDER_ERROR_REFUSED ? 403 : 400,
+                            (AdderError)problem->code, "%s", problem->message);
+  principal_unref (identity->who);
+  identity->who = user;
+  return TRUE;
 }
 
 /* ---- what they may, and how often ---- */
@@ -428,24 +479,35 @@ may (const struct identify_facts *facts, struct identity *identity)
   return TRUE;
 }
 
+/* FACTOR times what one owner may have, for KEY; *RET_COUNTED: until identity_clear. */
 static gboolean
-may_now (struct identify *identify, struct identity *identity)
+enter_as (struct identify *identify, struct identity *identity, const char *key, guint64 factor,
+          gboolean *ret_counted)
 {
   const struct config *config = identify->config;
   const struct principal *who = identity->who;
+  guint64 often = who->rate ? who->rate : config->http_rate;
+  guint64 at_once = who->concurrent ? who->concurrent : config->http_concurrent;
+  const char *of = factor == 1 ? "this caller" : "this service's users together";
   guint wait_s;
-  switch (rates_enter (identify->owners, who->owner, who->rate ? who->rate : config->http_rate,
-                       who->concurrent ? who->concurrent : config->http_concurrent, g_get_monotonic_time (),
-                       &wait_s)) {
-  case RATES_YES:
-    identity->counted = TRUE;
+  enum rates_answer answer =
+      rates_enter (identify->owners, key, often * factor, at_once * factor, g_get_monotonic_time (), &wait_s);
+  *ret_counted = answer == RATES_YES;
+  if (answer == RATES_YES)
     return TRUE;
-  case RATES_TOO_MANY:
-    return refuse_for (identity, wait_s, "too many requests of this caller are under way");
-  case RATES_TOO_OFTEN:
-  default:
-    return refuse_for (identity, wait_s, "too many requests of this caller came in a short time");
-  }
+  g_autofree char *what = g_strdup_printf (
+      "too many requests of %s %s", of, answer == RATES_TOO_MANY ? "are under way" : "came in a short time");
+  return refuse_for (identity, wait_s, what);
+}
+
+/* Names of users cost a service nothing, so its token has a bound for all of them. */
+static gboolean
+may_now (struct identify *identify, struct identity *identity)
+{
+  const struct principal *who = identity->who;
+  return enter_as (identify, identity, who->owner, 1, &identity->counted) &&
+         (!who->service || enter_as (identify, identity, who->service, identify->config->http_users_factor,
+                                     &identity->counted_of_service));
 }
 
 gboolean
@@ -457,8 +519,8 @@ identify_request (struct identify *identify, const struct identify_facts *facts,
     return FALSE;
   if (!facts->route || (facts->route->flags & HTTP_OPEN))
     return TRUE;
-  return find_who (identify, facts, ret_identity) && may (facts, ret_identity) &&
-         may_now (identify, ret_identity);
+  return find_who (identify, facts, ret_identity) && act_for_user (facts, ret_identity) &&
+         may (facts, ret_identity) && may_now (identify, ret_identity);
 }
 
 void
@@ -466,6 +528,8 @@ identity_clear (struct identity *identity)
 {
   if (identity->counted)
     rates_leave (identity->identify->owners, identity->who->owner);
+  if (identity->counted_of_service)
+    rates_leave (identity->identify->owners, identity->who->service);
   principal_unref (identity->who);
   g_clear_error (&identity->problem);
   g_clear_pointer (&identity->headers, g_ptr_array_unref);

@@ -18,21 +18,23 @@ enum identify_reach {
   IDENTIFY_OTHERS,   /* other machines as well */
 };
 
-/* For a server that will listen where REACH says. SHOWN: somebody sees what it prints when it starts. NULL
- * with ERROR: a token file that cannot be trusted, an address that others can reach while there is no token,
- * a setting of [http] or [oauth] that cannot be. CONFIG must outlive it. */
-struct identify *identify_new (const struct config *config, enum identify_reach reach, gboolean shown,
-                               GError **error);
+/* NULL with ERROR: a setting of [http] or [oauth] that cannot be. CONFIG must outlive it. */
+struct identify *identify_new (const struct config *config, GError **error);
 /* NULL is allowed. */
 void identify_free (struct identify *identify);
 
-/* The token made for this start because there was none, to be shown to who started the server, once and
- * nowhere else; NULL: there is none. The identify's. */
-const char *identify_startup_token (struct identify *identify);
+/* Whether the settings of CONFIG that can change while a server runs are such as identify_new takes. */
+gboolean identify_check_config (const struct config *config, GError **error);
 
-/* Whether there is anything by which somebody is let in who does not come by a unix socket. It may come
- * later. */
-gboolean identify_may_let_in (struct identify *identify);
+/* Before the server listens where REACH says. SHOWN: somebody sees the token that is made where there is
+ * none. FALSE with ERROR: a token file that cannot be trusted, an address that others can reach while there
+ * is no token. One call at a time. */
+gboolean identify_open_to (struct identify *identify, enum identify_reach reach, gboolean shown,
+                           GError **error);
+
+/* The token made because there was none, to be shown to who started the server and nowhere else; NULL: there
+ * is none, or others are there by now. The identify's. */
+const char *identify_startup_token (struct identify *identify);
 
 /* What is known of a request. A header that is not there is NULL; one that stands there twice must have been
  * refused before (Host, Origin, Authorization). */
@@ -41,6 +43,7 @@ struct identify_facts {
   gboolean tls;
   const char *method, *path; /* the path without its query */
   const char *host, *origin, *authorization;
+  const char *user;                           /* Adder-On-Behalf-Of: whom of its users a service asks for */
   const char *wanted_method, *wanted_headers; /* Access-Control-Request-Method, -Headers */
   const struct http_route *route;             /* NULL: there is none, which the caller answers */
 };
@@ -52,7 +55,8 @@ struct identity {
   GPtrArray *headers;    /* name, value, name, value: to be set on whatever reply there will be; or NULL */
   struct principal *who; /* NULL of a route that is HTTP_OPEN, or of none */
   struct identify *identify;
-  gboolean counted; /* among the requests that WHO has under way */
+  gboolean counted;            /* among the requests that WHO has under way, */
+  gboolean counted_of_service; /* and among those of the service whose user WHO is */
 };
 
 /* FALSE: the reply is there. Either way *RET_IDENTITY must be cleared, but not before the reply was sent

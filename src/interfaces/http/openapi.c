@@ -5,7 +5,12 @@
 #include "adder.h"
 #include "common/json.h"
 #include "interfaces/http/http_private.h"
-#include "tools/schema.h"
+#include "interfaces/http/openapi_schema.h"
+
+#define ABOUT                                                                                                \
+  "Runs Python in a fresh, confined, already warm interpreter. Bodies are JSON in UTF-8 whose whole "        \
+  "numbers "                                                                                                 \
+  "have at most 64 bits and whose texts do not have the character U+0000."
 
 static const struct field problem_fields[] = {
     {.name = "type", .types = FIELD_TEXT, .text = "`about:blank`: the status says what it is."},
@@ -17,36 +22,18 @@ static const struct field problem_fields[] = {
      .types = FIELD_TEXT,
      .pattern = "^[a-z_]+$",
      .text = "What it was, in a word for programs."},
-    {0},
+    FIELD_END ("Problem"),
 };
-
-static json_t *
-reference (const char *kind, const char *name)
-{
-  g_autofree char *path = g_strdup_printf ("#/components/%s/%s", kind, name);
-  return json_pack ("{s:s}", "$ref", path);
-}
 
 /* ---- what is asked ---- */
 
 static json_t *
 parameter (const struct field *field, const char *in)
 {
-  const struct field alone[] = {*field, {0}};
-  g_autoptr (json_t) object = schema_fields (alone, FALSE);
-  json_t *schema = json_object_get (json_object_get (object, "properties"), field->name);
-  g_autoptr (json_t) description = json_incref (json_object_get (schema, "description"));
-  json_object_del (schema, "description");
-  /* Null is left out in a query: there is no text for it. */
-  json_t *type = json_object_get (schema, "type");
-  if (json_is_array (type))
-    for (gsize i = json_array_size (type); i-- > 0;)
-      if (strcmp (json_string_value (json_array_get (type, i)), "null") == 0)
-        json_array_remove (type, i);
-  if (json_is_array (type) && json_array_size (type) == 1)
-    json_object_set (schema, "type", json_array_get (type, 0));
+  g_autoptr (json_t) description = NULL;
+  json_t *schema = openapi_parameter_schema (field, &description);
   json_t *made =
-      json_pack ("{s:s, s:s, s:b, s:O, s:O}", "name", field->name, "in", in, "required",
+      json_pack ("{s:s, s:s, s:b, s:O, s:o}", "name", field->name, "in", in, "required",
                  strcmp (in, "path") == 0 || !field->optional, "description", description, "schema", schema);
   if (field->types & FIELD_LIST) {
     json_object_set_new (made, "style", json_string ("form"));
@@ -75,38 +62,45 @@ openapi_is_required (const struct field *fields)
   return FALSE;
 }
 
-/* Parts of multipart bodies are described by the body's fields: texts, and those that are files. */
-static json_t *
-multipart_schema (const struct field *fields)
+/* "RunCellBody", from "runCell". The caller's. */
+static char *
+name_for (const struct http_route *route, const char *what)
 {
-  g_autoptr (json_t) schema = fields ? schema_fields (fields, TRUE) : json_object ();
-  return json_incref (schema);
+  return g_strdup_printf ("%c%s%s", g_ascii_toupper (route->operation[0]), route->operation + 1, what);
 }
 
+/* Parts of multipart bodies are described by the body's fields: texts, and those that are files. */
 static json_t *
-body (const struct http_route *route)
+body (const struct http_route *route, json_t *schemas)
 {
+  static const struct field none[] = {{0}};
+  gboolean parts = (route->flags & HTTP_MULTIPART) != 0;
+  g_autofree char *name = name_for (route, "Body");
   json_t *content;
-  if (route->flags & HTTP_MULTIPART)
-    content = json_pack ("{s:{s:o}}", "multipart/form-data", "schema", multipart_schema (route->body));
+  if (parts)
+    content = json_pack ("{s:{s:o}}", "multipart/form-data", "schema",
+                         openapi_schema (route->body ? route->body : none, TRUE, name, schemas));
   else if (route->flags & HTTP_RAW_BODY)
     content = json_pack ("{s:{}}", "application/octet-stream");
   else if (route->body)
-    content = json_pack ("{s:{s:o}}", "application/json", "schema", schema_fields (route->body, FALSE));
+    content = json_pack ("{s:{s:o}}", "application/json", "schema",
+                         openapi_schema (route->body, FALSE, name, schemas));
   else
     return NULL;
-  gboolean required = (route->flags & HTTP_MULTIPART) || (route->body && openapi_is_required (route->body));
+  gboolean required = parts || (route->body && openapi_is_required (route->body));
   return json_pack ("{s:b, s:o}", "required", required, "content", content);
 }
 
 /* ---- what is answered ---- */
 
 static json_t *
-openapi_reply_schema (const struct http_route *route)
+openapi_reply_schema (const struct http_route *route, json_t *schemas)
 {
   json_t *shapes = json_array ();
-  for (gsize i = 0; route->replies[i]; i++)
-    json_array_append_new (shapes, schema_fields (route->replies[i], TRUE));
+  for (gsize i = 0; route->replies[i]; i++) {
+    g_autofree char *name = name_for (route, "Reply");
+    json_array_append_new (shapes, openapi_schema (route->replies[i], TRUE, name, schemas));
+  }
   if (json_array_size (shapes) > 1)
     return json_pack ("{s:o}", "anyOf", shapes);
   json_t *only = json_incref (json_array_get (shapes, 0));
@@ -114,26 +108,30 @@ openapi_reply_schema (const struct http_route *route)
   return only;
 }
 
-/* One event of a stream, as those who check each of them want it. */
+/* One event of a stream, as those who check each of them want it. Not all have an id: `missed` has none. */
 static json_t *
 event_schema (void)
 {
-  return json_pack ("{s:s, s:{s:{s:s}, s:{s:s}}, s:[s, s], s:b}", "type", "object", "properties", "event",
-                    "type", "string", "data", "type", "string", "required", "event", "data",
-                    "additionalProperties", 0);
+  return json_pack ("{s:s, s:{s:{s:s}, s:{s:s}, s:{s:s}}, s:[s, s], s:b}", "type", "object", "properties",
+                    "event", "type", "string", "id", "type", "string", "data", "type", "string", "required",
+                    "event", "data", "additionalProperties", 0);
 }
 
 static json_t *
-good_reply (const struct http_route *route)
+good_reply (const struct http_route *route, json_t *schemas)
 {
   json_t *content = json_object ();
   if (route->reply_type) {
     g_auto (GStrv) types = g_strsplit (route->reply_type, " ", -1);
     for (gsize i = 0; types[i]; i++)
       json_object_set_new (content, types[i], json_object ());
+    /* Any type: generators know none but this for bytes. */
+    if (json_object_get (content, "*/*"))
+      json_object_set_new (content, "application/octet-stream",
+                           json_pack ("{s:{s:s, s:s}}", "schema", "type", "string", "format", "binary"));
   } else if (route->replies)
     json_object_set_new (content, "application/json",
-                         json_pack ("{s:o}", "schema", openapi_reply_schema (route)));
+                         json_pack ("{s:o}", "schema", openapi_reply_schema (route, schemas)));
   else if (route->status != 204)
     json_object_set_new (content, "application/json", json_pack ("{s:{s:s}}", "schema", "type", "object"));
   if (route->flags & HTTP_STREAMS)
@@ -193,36 +191,36 @@ openapi_holds (const struct http_route *route, enum when when)
 
 /* Of bytes of which a part may be asked for, or on a condition. */
 static void
-add_ranges (json_t *made, const struct http_route *route)
+add_ranges (json_t *made, const struct http_route *route, json_t *schemas)
 {
-  json_t *part = good_reply (route);
+  json_t *part = good_reply (route, schemas);
   json_object_set_new (part, "description", json_string ("The part that was asked for."));
   json_object_set_new (made, "206", part);
   json_object_set_new (made, "304", json_pack ("{s:s}", "description", "It is what the client has."));
-  json_object_set_new (made, "412", reference ("responses", "Problem412"));
-  json_object_set_new (made, "416", reference ("responses", "Problem416"));
+  json_object_set_new (made, "412", openapi_reference ("responses", "Problem412"));
+  json_object_set_new (made, "416", openapi_reference ("responses", "Problem416"));
 }
 
 static json_t *
-responses (const struct http_route *route)
+responses (const struct http_route *route, json_t *schemas)
 {
   json_t *made = json_object ();
   char status[8];
   g_snprintf (status, sizeof status, "%d", route->status);
-  json_object_set_new (made, status, good_reply (route));
+  json_object_set_new (made, status, good_reply (route, schemas));
   if (route->body && field_find (route->body, "background")) {
-    json_t *later = good_reply (route);
+    json_t *later = good_reply (route, schemas);
     json_object_set_new (later, "description", json_string ("It goes on in the background."));
     json_object_set_new (made, "202", later);
   }
   if (route->flags & HTTP_RANGES)
-    add_ranges (made, route);
+    add_ranges (made, route, schemas);
   for (gsize i = 0; i < G_N_ELEMENTS (problems); i++) {
     if (!openapi_holds (route, problems[i].when))
       continue;
     g_snprintf (status, sizeof status, "%d", problems[i].status);
     g_autofree char *name = g_strdup_printf ("Problem%d", problems[i].status);
-    json_object_set_new (made, status, reference ("responses", name));
+    json_object_set_new (made, status, openapi_reference ("responses", name));
   }
   return made;
 }
@@ -230,29 +228,61 @@ responses (const struct http_route *route)
 /* ---- the document ---- */
 
 static json_t *
-operation (const struct http_route *route)
+operation (const struct http_route *route, json_t *schemas)
 {
   json_t *made = json_pack ("{s:s, s:s, s:s, s:[s]}", "operationId", route->operation, "summary",
                             route->title, "description", route->text, "tags", route->tag);
   json_object_set_new (made, "parameters", parameters (route));
-  json_t *asked = body (route);
+  json_t *asked = body (route, schemas);
   if (asked)
     json_object_set_new (made, "requestBody", asked);
-  json_object_set_new (made, "responses", responses (route));
+  json_object_set_new (made, "responses", responses (route, schemas));
   json_object_set_new (made, "security",
                        route->flags & HTTP_OPEN ? json_array () : json_pack ("[{s:[]}]", "bearer"));
   return made;
 }
 
+/* The tags of routes: what each is about. */
+static const char *const tags[][2] = {
+    {"approvals", "Code and changes that wait for a decision."},
+    {"daemon", "What the daemon can be told while it runs."},
+    {"environments", "Python interpreters with their packages."},
+    {"files", "Files that are kept."},
+    {"meta", "Where clients learn who gives tokens."},
+    {"models", "The language models that can be asked."},
+    {"profiles", "Named sets of limits and rules."},
+    {"records", "What was run, by whom, and how it ended."},
+    {"results", "Output and tables of runs that are kept."},
+    {"reviews", "Changes of directories that wait for a decision."},
+    {"runs", "Running code, and runs that are under way."},
+    {"server", "The server itself."},
+    {"sessions", "Sessions, whose variables live from cell to cell."},
+    {"status", "What the daemon holds and does."},
+    {"store", "Where records and files are kept."},
+    {"tokens", "Who may come over HTTP."},
+    {"tools", "The tools of agents."},
+};
+
 static json_t *
-components (void)
+openapi_tags (void)
+{
+  json_t *list = json_array ();
+  for (gsize i = 0; i < G_N_ELEMENTS (tags); i++)
+    json_array_append_new (list, json_pack ("{s:s, s:s}", "name", tags[i][0], "description", tags[i][1]));
+  return list;
+}
+
+/* SCHEMAS is taken. */
+static json_t *
+components (json_t *schemas)
 {
   json_t *made = json_object ();
+  json_decref (openapi_schema (problem_fields, TRUE, NULL, schemas));
   for (gsize i = 0; i < G_N_ELEMENTS (problems); i++) {
     g_autofree char *name = g_strdup_printf ("Problem%d", problems[i].status);
     json_t *reply =
         json_pack ("{s:s, s:{s:{s:o}}}", "description", http_status_words (problems[i].status), "content",
-                   "application/problem+json", "schema", reference ("schemas", "Problem"));
+                   "application/problem+json", "schema", openapi_reference ("schemas", "Problem"));
     int status = problems[i].status;
     if (status == 429 || status == 503)
       json_object_set_new (reply, "headers",
@@ -262,20 +292,21 @@ components (void)
     if (status == 401)
       json_object_set_new (reply, "headers",
                            json_pack ("{s:{s:s, s:{s:s}}}", "WWW-Authenticate", "description",
-                                      "How to show who asks (RFC 6750).", "schema", "type", "string"));
+                                      "How a caller identifies itself (RFC 6750).", "schema", "type",
+                                      "string"));
     json_object_set_new (made, name, reply);
   }
   return json_pack (
-      "{s:{s:o}, s:o, s:{s:{s:s, s:s, s:s}}}", "schemas", "Problem", schema_fields (problem_fields, TRUE),
-      "responses", made, "securitySchemes", "bearer", "type", "http", "scheme", "bearer", "description",
+      "{s:o, s:o, s:{s:{s:s, s:s, s:s}}}", "schemas", schemas, "responses", made, "securitySchemes", "bearer",
+      "type", "http", "scheme", "bearer", "description",
       "A token of `adder token create`, or the one that `adder serve` shows at its start. At a unix "
-      "socket none is needed: the kernel says who asks.");
+      "socket none is needed: the kernel identifies the caller.");
 }
 
 json_t *
 http_openapi (const struct http_route *const *tables)
 {
-  json_t *paths = json_object ();
+  json_t *paths = json_object (), *schemas = json_object ();
   for (gsize t = 0; tables[t]; t++)
     for (const struct http_route *route = tables[t]; route->path; route++) {
       /* What has no name for it describes itself otherwise. */
@@ -287,10 +318,12 @@ http_openapi (const struct http_route *const *tables)
         json_object_set_new (paths, route->path, path);
       }
       g_autofree char *method = g_ascii_strdown (route->method, -1);
-      json_object_set_new (path, method, operation (route));
+      json_object_set_new (path, method, operation (route, schemas));
     }
-  return json_pack ("{s:s, s:{s:s, s:s, s:s, s:{s:s, s:s}}, s:o, s:o}", "openapi", "3.1.0", "info", "title",
-                    "Adder", "version", adder_version (), "description",
-                    "Runs Python in a fresh, confined, already warm interpreter.", "license", "name",
-                    "Apache-2.0", "identifier", "Apache-2.0", "paths", paths, "components", components ());
+  return json_pack ("{s:s, s:{s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}}, s:[{s:s, s:s}], s:o, s:o, s:o}",
+                    "openapi", "3.1.0", "info", "title", "Adder", "version", adder_version (), "description",
+                    ABOUT, "contact", "name", "Adder", "license", "name", "Apache-2.0", "identifier",
+                    "Apache-2.0", "servers", "url", "http://127.0.0.1:7117", "description",
+                    "Where adder serve --http listens when it is not told.", "tags", openapi_tags (), "paths",
+                    paths, "components", components (schemas));
 }

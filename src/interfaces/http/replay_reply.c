@@ -35,15 +35,15 @@ replay_reply_pull (struct replaying *replaying, AdderRun *run)
   const struct run_note note = {
       .owner = replaying->owner, .session = replaying->session, .front_end = "http"};
   runs_add (replaying->service->engine->runs, run, &note);
-  struct run_events *events = run_events_new (replaying->stream);
+  struct run_events *events = run_events_new (replaying->stream, FALSE, NULL);
   while (adder_run_next (run, &event) && event.kind != ADDER_EVENT_RESULT)
     if (!gone && !run_events_send (events, run, &event)) {
       gone = TRUE;
       adder_run_cancel (run);
     }
   runs_remove (replaying->service->engine->runs, run, NULL);
-  if (!gone && run_events_flush (events))
-    http_stream_send (replaying->stream, "result", NULL, adder_result_json (event.result));
+  if (!gone)
+    run_events_end (events, event.result);
   run_events_free (events);
   adder_result_free (event.result);
 }

@@ -5,16 +5,17 @@
 #include "common/json.h"
 #include "interfaces/http/http_private.h"
 #include "library/library.h"
+#include "store/store.h"
 
 static const struct field health_fields[] = {
     {.name = "status", .types = FIELD_TEXT, .pattern = "^ok$", .text = "`ok`."},
-    {0},
+    FIELD_END ("Health"),
 };
 static const struct field *const health_replies[] = {health_fields, NULL};
 
 static const struct field ready_fields[] = {
     {.name = "status", .types = FIELD_TEXT, .pattern = "^ready$", .text = "`ready`."},
-    {0},
+    FIELD_END ("Readiness"),
 };
 static const struct field *const ready_replies[] = {ready_fields, NULL};
 
@@ -45,6 +46,7 @@ static void
 get_ready (struct http_request *request)
 {
   struct service *service = http_service (request);
+  g_autoptr (GError) away = NULL;
   g_mutex_lock (&service->lock);
   gboolean ending = service->ending;
   g_mutex_unlock (&service->lock);
@@ -52,6 +54,8 @@ get_ready (struct http_request *request)
     http_reply_fault (request, 503, "the daemon is ending");
   else if (!is_serving (service->engine))
     http_reply_fault (request, 503, "no sandbox is ready yet");
+  else if (!store_is_reachable (service->engine->store, &away))
+    http_reply_problem_status (request, 503, away);
   else
     http_reply_json (request, 200, json_pack ("{s:s}", "status", "ready"));
 }
@@ -89,7 +93,8 @@ const struct http_route http_routes_meta[] = {
         .operation = "getReady",
         .tag = "server",
         .title = "Whether runs would begin at once",
-        .text = "For a load balancer: a sandbox is parked, and the daemon is not ending. 503 otherwise.",
+        .text = "For a load balancer: a sandbox is parked, where records and files are kept answers, and the "
+                "daemon is not ending. 503 otherwise.",
         .flags = HTTP_OPEN,
         .replies = ready_replies,
         .status = 200,

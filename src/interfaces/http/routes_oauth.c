@@ -37,7 +37,7 @@ static const struct field document[] = {
     {"scopes_supported", FIELD_LIST, .items = FIELD_TEXT, .text = "Scopes that make a role here."},
     {"bearer_methods_supported", FIELD_LIST, .items = FIELD_TEXT, .text = "Where a token may stand."},
     {"resource_name", FIELD_TEXT, .text = "A name for people."},
-    {NULL},
+    FIELD_END ("ProtectedResource"),
 };
 static const struct field *const documents[] = {document, NULL};
 

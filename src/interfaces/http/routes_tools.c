@@ -88,7 +88,7 @@ struct calling {
   int directory_fd;
   struct http_stream *stream; /* or NULL, and then so are */
   struct run_events *events;  /* those of runs on it */
-  gboolean gone;
+  gboolean gone, at_terminal;
 };
 
 static void
@@ -147,6 +147,7 @@ routes_tools_begin (struct http_request *request, GError **error)
   struct calling *calling = g_new0 (struct calling, 1);
   calling->service = service;
   calling->who = principal_ref ((struct principal *)(guintptr)http_who (request));
+  calling->at_terminal = http_at_terminal (request);
   calling->toolset = toolset;
   calling->tool = tool;
   calling->body = json_incref ((json_t *)(guintptr)http_body (request));
@@ -185,6 +186,7 @@ routes_tools_call (struct calling *calling, int watch_fd, guint *ret_again_s)
   const struct tool_caller caller = {
       .owner = who->owner,
       .front_end = "http",
+      .at_terminal = calling->at_terminal,
       .conversation = json_string_value (json_object_get (calling->body, "conversation")),
       .role = role_name (who->role),
       .approval = json_string_value (json_object_get (calling->body, "approval")),
@@ -214,7 +216,7 @@ routes_tools_produce (struct http_stream *stream, gpointer data)
   struct calling *calling = data;
   guint again_s;
   calling->stream = stream;
-  calling->events = run_events_new (stream);
+  calling->events = run_events_new (stream, FALSE, NULL);
   json_t *told = routes_tools_call (calling, http_stream_watch_fd (stream), &again_s);
   run_events_flush (calling->events);
   run_events_tell (stream, "reply", told);
@@ -269,7 +271,7 @@ static const struct field call_parameters[] = {
 static const struct field place_fields[] = {
     {.name = "root", .types = FIELD_TEXT, .minimum = 1, .maximum = 64, .text = "See POST /v1/runs."},
     ASK_TEXT ("path", 4096, "A folder below it."),
-    {0},
+    FIELD_END ("ToolDirectory"),
 };
 static const struct field call_body[] = {
     {.name = "arguments",
@@ -305,39 +307,39 @@ static const struct field tool_fields[] = {
     MAP ("outputSchema", FIELD_ANY, "JSON Schema of its replies."),
     MAP ("annotations", FIELD_ANY, "What it may do, as MCP says it."),
     MAP ("_meta", FIELD_ANY, "The role that it needs."),
-    {0},
+    FIELD_END ("Tool"),
 };
 static const struct field anthropic_fields[] = {
     TEXT ("name", "By which it is called."),
     TEXT ("description", "For a model."),
     MAP ("input_schema", FIELD_ANY, "JSON Schema of its arguments."),
-    {0},
+    FIELD_END ("AnthropicTool"),
 };
 static const struct field function_fields[] = {
     TEXT ("name", "By which it is called."),
     TEXT ("description", "For a model."),
     MAP ("parameters", FIELD_ANY, "JSON Schema of its arguments, each of which must be there."),
     FLAG ("strict", "That the model keeps to it."),
-    {0},
+    FIELD_END ("OpenaiFunction"),
 };
 static const struct field openai_fields[] = {
     TEXT ("type", "function"),
     PART ("function", function_fields, "What it is."),
-    {0},
+    FIELD_END ("OpenaiTool"),
 };
-#define LISTED(fields)                                                                                       \
+#define LISTED(fields, title)                                                                                \
   {                                                                                                          \
     TEXT ("toolset", "Whose tools these are."), TEXTS ("toolsets", "Those that the caller may use."),        \
-        LIST ("tools", fields, "Those that the caller may call."), {0},                                      \
+        LIST ("tools", fields, "Those that the caller may call."), FIELD_END (title),                        \
   }
-static const struct field list_openai_fields[] = LISTED (openai_fields);
-static const struct field list_anthropic_fields[] = LISTED (anthropic_fields);
-static const struct field list_fields[] = LISTED (tool_fields);
+static const struct field list_openai_fields[] = LISTED (openai_fields, "OpenaiToolList");
+static const struct field list_anthropic_fields[] = LISTED (anthropic_fields, "AnthropicToolList");
+static const struct field list_fields[] = LISTED (tool_fields, "ToolList");
 static const struct field call_fields[] = {
     MAP ("reply", FIELD_ANY, "As the tool's outputSchema says."),
     FLAG ("is_error", "Whether the tool could not do it, or its code failed."),
     WHOLE ("exit_code", "0; of code that failed 1, or as results have it."),
-    {0},
+    FIELD_END ("ToolReply"),
 };
 static const struct field *const list_replies[] = {list_fields, list_openai_fields, list_anthropic_fields,
                                                    NULL};

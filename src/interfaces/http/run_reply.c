@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "interfaces/service/quota.h"
 #include "library/library.h"
+#include "library/run_log.h"
 #include "library/runs.h"
 
 /* A run with what is known of it; all of it is owned. */
@@ -15,18 +16,33 @@ struct running {
   struct reservation *reservation; /* of the body, of which the run has copies */
   char *owner, *conversation, *session;
   gboolean background;
-  gboolean listed; /* in the table of runs */
+  gboolean listed;     /* in the table of runs */
+  struct run_log *log; /* of one in the background: what its events go to */
+  AdderResult *result; /* of one that was replied whole */
+  gboolean over;       /* it counts no more as work of the daemon */
 };
+
+/* All that others can see of it ends. */
+static void
+running_end (struct running *running)
+{
+  if (running->listed)
+    runs_remove (running->service->engine->runs, running->run, NULL);
+  running->listed = FALSE;
+  g_clear_pointer (&running->reservation, reservation_unref);
+  if (!running->over)
+    service_end (running->service);
+  running->over = TRUE;
+}
 
 static void
 running_free (gpointer data)
 {
   struct running *running = data;
-  if (running->listed)
-    runs_remove (running->service->engine->runs, running->run, NULL);
+  running_end (running);
   adder_run_free (running->run);
-  reservation_unref (running->reservation);
-  service_end (running->service);
+  adder_result_free (running->result);
+  run_log_unref (running->log);
   g_free (running->owner);
   g_free (running->conversation);
   g_free (running->session);
@@ -51,7 +67,9 @@ run_reply_start (struct http_request *request, AdderRequest *asked, const json_t
 {
   struct service *service = http_service (request);
   const char *owner = http_who (request)->owner;
-  gboolean background = json_is_true (json_object_get (body, "background"));
+  /* One that is detached is in the background, and who asked for it follows it. */
+  gboolean background =
+      json_is_true (json_object_get (body, "background")) || json_is_true (json_object_get (body, "detach"));
   struct running *running = NULL;
   if (run_reply_begin (service, owner, background, error)) {
     running = g_new0 (struct running, 1);
@@ -61,11 +79,13 @@ run_reply_start (struct http_request *request, AdderRequest *asked, const json_t
     running->conversation = g_strdup (json_string_value (json_object_get (body, "conversation")));
     running->session = g_strdup (json_string_value (json_object_get (body, "session")));
     running->background = background;
-    if (background)
+    if (background) {
       adder_request_set_watch (asked, -1);
+      running->log = run_log_new (service->config->http_event_bytes);
+    }
     running->run = adder_run_start (service->engine, asked);
     const struct run_note note = {running->owner, running->conversation, running->session, "http",
-                                  background};
+                                  background,     running->log};
     runs_add (service->engine->runs, running->run, &note);
     running->listed = TRUE;
   }
@@ -84,7 +104,8 @@ run_reply_pull (struct running *running, struct run_events *events)
       gone = TRUE;
       adder_run_cancel (running->run);
     }
-  runs_remove (running->service->engine->runs, running->run, event.result);
+  /* Of one that somebody waits for, the table keeps no result. */
+  runs_remove (running->service->engine->runs, running->run, running->background ? event.result : NULL);
   running->listed = FALSE;
   return event.result;
 }
@@ -103,12 +124,14 @@ reply_busy (struct http_request *request, const AdderResult *result)
 static void
 reply_result (struct http_request *request, struct running *running)
 {
-  g_autoptr (AdderResult) result = run_reply_pull (running, NULL);
-  if (adder_result_outcome (result) == ADDER_OUTCOME_BUSY)
-    reply_busy (request, result);
+  running->result = run_reply_pull (running, NULL);
+  if (adder_result_outcome (running->result) == ADDER_OUTCOME_BUSY)
+    reply_busy (request, running->result);
   else
-    http_reply_text (request, 200, g_strdup (adder_result_json (result)), NULL);
-  running_free (running);
+    http_reply_text (request, 200, g_strdup (adder_result_json (running->result)), NULL);
+  running_end (running);
+  /* Nobody need wait for what freeing it takes. */
+  http_free_after (request, running, running_free);
 }
 
 /* ---- a stream ---- */
@@ -117,10 +140,9 @@ static void
 run_reply_produce (struct http_stream *stream, gpointer data)
 {
   struct running *running = data;
-  struct run_events *events = run_events_new (stream);
+  struct run_events *events = run_events_new (stream, TRUE, NULL);
   g_autoptr (AdderResult) result = run_reply_pull (running, events);
-  if (run_events_flush (events))
-    http_stream_send (stream, "result", NULL, adder_result_json (result));
+  run_events_end (events, result);
   run_events_free (events);
 }
 
@@ -130,9 +152,29 @@ static gpointer
 run_reply_go_on (gpointer data)
 {
   struct running *running = data;
-  adder_result_free (run_reply_pull (running, NULL));
+  struct run_events *events = run_events_new (NULL, TRUE, running->log);
+  g_autoptr (AdderResult) result = run_reply_pull (running, events);
+  run_events_end (events, result);
+  run_log_end (running->log);
+  run_events_free (events);
   running_free (running);
   return NULL;
+}
+
+/* RUNNING, which is taken, has a thread of its own. FALSE with a reply, and it was cancelled. */
+static gboolean
+run_reply_let_go (struct http_request *request, struct running *running)
+{
+  g_autoptr (GError) problem = NULL;
+  GThread *thread = g_thread_try_new ("adder-http-run", run_reply_go_on, running, &problem);
+  if (thread) {
+    g_thread_unref (thread);
+    return TRUE;
+  }
+  adder_run_cancel (running->run);
+  run_reply_go_on (running);
+  http_reply_problem (request, problem);
+  return FALSE;
 }
 
 static void
@@ -141,42 +183,130 @@ reply_background (struct http_request *request, struct running *running)
   struct service *service = running->service;
   g_autofree char *id = g_strdup (adder_run_id (running->run));
   g_autofree char *place = g_strdup_printf ("/v1/runs/%s", id);
-  g_autoptr (GError) problem = NULL;
   json_t *shown = runs_show (service->engine->runs, running->owner, id, NULL);
-  GThread *thread = g_thread_try_new ("adder-http-run", run_reply_go_on, running, &problem);
-  if (!thread) {
+  if (!run_reply_let_go (request, running)) {
     json_decref (shown);
-    adder_run_cancel (running->run);
-    adder_result_free (run_reply_pull (running, NULL));
-    running_free (running);
-    http_reply_problem (request, problem);
     return;
   }
-  g_thread_unref (thread);
   json_object_set_new (shown, "record", json_null ());
   http_set_header (request, "Location", place);
   http_reply_json (request, 202, shown);
+}
+
+/* ---- followers ---- */
+
+struct following {
+  struct run_log *log;
+  guint64 after;
+};
+
+static void
+following_free (gpointer data)
+{
+  struct following *following = data;
+  run_log_unref (following->log);
+  g_free (following);
+}
+
+static gboolean
+follow_event (struct http_stream *stream, struct run_logged *event)
+{
+  char id[24];
+  g_snprintf (id, sizeof id, "%" G_GUINT64_FORMAT, event->number);
+  gboolean sent = http_stream_send (stream, event->name, id, event->text);
+  run_logged_unref (event);
+  return sent;
+}
+
+static void
+follow_produce (struct http_stream *stream, gpointer data)
+{
+  struct following *following = data;
+  int watch_fd = http_stream_watch_fd (stream);
+  for (gboolean sent = TRUE; sent;) {
+    struct run_logged *event;
+    guint64 missed;
+    switch (run_log_next (following->log, following->after, watch_fd, &event, &missed)) {
+    case RUN_LOG_EVENT:
+      following->after = event->number;
+      sent = follow_event (stream, event);
+      break;
+    case RUN_LOG_MISSED:
+      following->after += missed;
+      sent = run_events_tell (stream, "missed", json_pack ("{s:I}", "events", (json_int_t)missed));
+      break;
+    case RUN_LOG_ENDED:
+    case RUN_LOG_GONE:
+    default:
+      return;
+    }
+  }
+}
+
+void
+run_follow (struct http_request *request, struct run_log *log, guint64 after)
+{
+  struct following *following = g_new (struct following, 1);
+  *following = (struct following){log, after};
+  http_reply_produced (request, follow_produce, following, following_free);
+}
+
+static void
+reply_detached (struct http_request *request, struct running *running)
+{
+  struct run_log *log = run_log_ref (running->log);
+  if (run_reply_let_go (request, running))
+    run_follow (request, log, 0);
+  else
+    run_log_unref (log);
+}
+
+/* ---- each way of replying ---- */
+
+static void
+reply_streamed (struct http_request *request, struct running *running)
+{
+  http_reply_produced (request, run_reply_produce, running, running_free);
+}
+
+/* What the body may have of these at once. */
+static const struct {
+  gboolean stream, background, detach;
+  void (*reply) (struct http_request *request, struct running *running);
+} ways[] = {
+    {FALSE, FALSE, FALSE, reply_result},
+    {TRUE, FALSE, FALSE, reply_streamed},
+    {TRUE, FALSE, TRUE, reply_detached},
+    {FALSE, TRUE, FALSE, reply_background},
+};
+
+static gboolean
+is_asked (const json_t *body, const char *name)
+{
+  return json_is_true (json_object_get (body, name));
 }
 
 void
 run_reply (struct http_request *request, AdderRequest *asked, const json_t *body)
 {
   g_autoptr (GError) problem = NULL;
-  gboolean stream = json_is_true (json_object_get (body, "stream"));
-  if (stream && json_is_true (json_object_get (body, "background"))) {
+  gsize way = 0;
+  while (way < G_N_ELEMENTS (ways) && (ways[way].stream != is_asked (body, "stream") ||
+                                       ways[way].background != is_asked (body, "background") ||
+                                       ways[way].detach != is_asked (body, "detach")))
+    way++;
+  struct running *running = NULL;
+  if (way < G_N_ELEMENTS (ways))
+    running = run_reply_start (request, asked, body, &problem);
+  else {
     adder_request_free (asked);
-    g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "a run is streamed or goes on in the background, not both");
-    http_reply_problem (request, problem);
-    return;
+    g_set_error (
+        &problem, ADDER_ERROR, ADDER_ERROR_INVALID,
+        "a run is streamed or goes on in the background, not both, and only one that is streamed can "
+        "be detached");
   }
-  struct running *running = run_reply_start (request, asked, body, &problem);
-  if (!running)
-    http_reply_problem (request, problem);
-  else if (running->background)
-    reply_background (request, running);
-  else if (stream)
-    http_reply_produced (request, run_reply_produce, running, running_free);
+  if (running)
+    ways[way].reply (request, running);
   else
-    reply_result (request, running);
+    http_reply_problem (request, problem);
 }

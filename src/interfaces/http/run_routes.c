@@ -50,16 +50,18 @@ run_routes_handle_replay (struct http_request *request)
 
 /* clang-format off */
 #define ASK_STREAM ASK_FLAG ("stream", "Whether the reply is a stream of events.")
+#define ASK_DETACH \
+  ASK_FLAG ("detach", "Whether a streamed run goes on when the client goes away, and can be followed again.")
 #define ASK_BACKGROUND ASK_FLAG ("background", "Whether it goes on without the client.")
 
 #define RUN_TEXT \
   " With `stream` the reply is a stream of events: `started`, `stdout`, `stderr`, `display` and, as the last, " \
-  "`result`. With `background` it is 202 at once and the run goes on by itself."
+  "`result`, each with its number as id. With `background` it is 202 at once and the run goes on by itself."
 #define REPLAY_TEXT \
   " With `stream` the events are `replay`, for each cell `cell` and those of a run, and `end`."
 /* clang-format on */
 
-static const struct field run_fields[] = {ASK_STREAM, ASK_BACKGROUND, {0}};
+static const struct field run_fields[] = {ASK_STREAM, ASK_BACKGROUND, ASK_DETACH, {0}};
 static const struct field replay_stream_fields[] = {ASK_STREAM, {0}};
 
 static const struct field *const run_replies[] = {result_fields, run_show_fields, NULL};

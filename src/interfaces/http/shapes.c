@@ -8,5 +8,5 @@ const struct field no_fields[] = {{0}};
 
 const struct field files_fields[] = {
     LIST ("files", file_fields, "In the order in which they came."),
-    {0},
+    FIELD_END ("FileList"),
 };

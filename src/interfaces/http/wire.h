@@ -17,6 +17,7 @@
 
 struct wire;
 struct wire_tls;
+struct wire_gunzip;
 
 /* How a reply's body is made. */
 struct wire_reply {
@@ -80,4 +81,17 @@ struct wire_binding {
   gboolean (*is_ambiguous) (struct wire *wire);
   /* Closes what is not closed yet. */
   void (*free) (struct wire *wire);
+
+  /* LENGTH bytes of TEXT as gzip, *RET_LENGTH of them, the caller's (g_free); NULL: that would not be
+   * shorter. */
+  char *(*gzip) (const char *text, gsize length, gsize *ret_length);
+  /* What unpacks gzip as it comes; NULL: there is no memory for it. */
+  struct wire_gunzip *(*gunzip_new) (void);
+  /* Unpacks BYTES in pieces of bounded size, which TAKE gets until it returns FALSE. FALSE: they are no gzip.
+   */
+  gboolean (*gunzip_add) (struct wire_gunzip *gunzip, const char *bytes, gsize length,
+                          gboolean (*take) (gpointer data, const char *bytes, gsize length), gpointer data);
+  /* Whether nothing is missing of what was added. */
+  gboolean (*gunzip_is_whole) (const struct wire_gunzip *gunzip);
+  void (*gunzip_free) (struct wire_gunzip *gunzip);
 };

@@ -12,6 +12,7 @@
 
 #include "adder.h"
 #include "interfaces/http/wire.h"
+#include "interfaces/http/wire_gzip.h"
 
 #define CHAIN_MAX 16 /* certificates of one file */
 /* No older versions of TLS, no ciphers that are called weak. */
@@ -484,4 +485,9 @@ const struct wire_binding adder_http_wire = {
     .each_header = wire_each_header,
     .is_ambiguous = wire_is_ambiguous,
     .free = wire_free,
+    .gzip = wire_gzip,
+    .gunzip_new = wire_gunzip_new,
+    .gunzip_add = wire_gunzip_add,
+    .gunzip_is_whole = wire_gunzip_is_whole,
+    .gunzip_free = wire_gunzip_free,
 };

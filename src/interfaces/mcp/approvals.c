@@ -51,8 +51,11 @@ approvals_question_of (const json_t *approval, const char *message)
       always ? "yes: once. always: also all else that this conversation asks for in the same place."
              : "yes: once.",
       "enum", words);
-  json_t *reason = json_pack ("{s:s, s:s, s:s, s:i}", "type", "string", "title", "Why not", "description",
-                              "After a no: what the agent is told.", "maxLength", REASON_BYTES);
+  /* With a default: a client that answers with every field has a text to answer with, and not null, which its
+   * own check of the form would refuse. */
+  json_t *reason =
+      json_pack ("{s:s, s:s, s:s, s:s, s:i}", "type", "string", "title", "Why not", "description",
+                 "After a no: what the agent is told.", "default", "", "maxLength", REASON_BYTES);
   return json_pack ("{s:s, s:s, s:{s:s, s:{s:o, s:o}, s:[s]}}", "mode", "form", "message", message,
                     "requestedSchema", "type", "object", "properties", "decision", decision, "reason", reason,
                     "required", "decision");

@@ -233,6 +233,8 @@ mcp_form_check (const json_t *schema, const json_t *content, GError **error)
   json_object_foreach (json_object_get (schema, "properties"), name, row)
   {
     const json_t *value = json_object_get (content, name);
+    if (json_is_null (value)) /* clients that build an object of all fields leave out by null */
+      value = NULL;
     if (!value && form_is_required (schema, name))
       return form_wrong (error, name, "must be given");
     if (value && !check_member (name, row, value, error))

@@ -15,6 +15,7 @@
 #include "interfaces/mcp/http_exchange.h"
 #include "interfaces/mcp/http_headers.h"
 #include "interfaces/mcp/http_session.h"
+#include "interfaces/mcp/output.h"
 #include "interfaces/mcp/server.h"
 
 #define HTTP_OK             200
@@ -260,7 +261,8 @@ http_make_request (const struct post *post, struct mcp_message *message, struct 
     return NULL;
   }
   gboolean is_taken;
-  request->watch_fd = mcp_inflight_add (session->inflight, request->id, &is_taken);
+  request->watch_fd =
+      mcp_inflight_add (session->inflight, request->id, mcp_request_is_long (request), &is_taken);
   if (request->watch_fd >= 0)
     return request;
   *ret_reply = (struct mcp_reply){
@@ -444,7 +446,9 @@ caller_of (struct http_request *request)
   const char *toolset = json_string_value (json_object_get (http_query (request), "toolset"));
   struct mcp_caller *caller = mcp_caller_new (principal_of (request), "mcp-http");
 
-  caller->toolset = g_strdup (toolset);
+  mcp_output_ask (caller, http_query (request));
+  caller->is_whole = g_strcmp0 (toolset, TOOLSET_FULL) == 0;
+  caller->toolset = caller->is_whole ? NULL : g_strdup (toolset);
   return caller;
 }
 
@@ -542,7 +546,10 @@ static void delete (struct http_request *request)
 
 static const struct field query_fields[] = {
     {"toolset", FIELD_TEXT, .optional = TRUE, .minimum = 1, .maximum = 64,
-     .text = "The tools that are offered, where the token does not say: `adder tools` lists toolsets."},
+     .text =
+         "The tools that are offered, where the token does not say: `adder tools` lists toolsets. full: all "
+         "of the first, of which otherwise the basic ones are offered."},
+    MCP_OUTPUT_FIELDS,
     {NULL},
 };
 

@@ -10,6 +10,7 @@
 
 struct flight {
   int watch_fd, peer_fd;
+  gboolean lasts;
 };
 
 LOCK_CLASS (mcp_inflight);
@@ -60,7 +61,7 @@ inflight_key_of (const json_t *id)
 }
 
 int
-mcp_inflight_add (struct mcp_inflight *inflight, const json_t *id, gboolean *ret_taken)
+mcp_inflight_add (struct mcp_inflight *inflight, const json_t *id, gboolean lasts, gboolean *ret_taken)
 {
   g_autofree char *key = inflight_key_of (id);
   int pair[2];
@@ -70,7 +71,7 @@ mcp_inflight_add (struct mcp_inflight *inflight, const json_t *id, gboolean *ret
   if (!taken && g_hash_table_size (inflight->flights) < inflight->most &&
       socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
     flight = g_new0 (struct flight, 1);
-    *flight = (struct flight){pair[0], pair[1]};
+    *flight = (struct flight){pair[0], pair[1], lasts};
     g_hash_table_insert (inflight->flights, g_steal_pointer (&key), flight);
   }
   g_mutex_unlock (&inflight->lock);
@@ -98,14 +99,27 @@ mcp_inflight_cancel (struct mcp_inflight *inflight, const json_t *id)
   g_mutex_unlock (&inflight->lock);
 }
 
-void
-mcp_inflight_cancel_all (struct mcp_inflight *inflight)
+static void
+inflight_cancel_those (struct mcp_inflight *inflight, gboolean only_lasting)
 {
   GHashTableIter iter;
   gpointer flight;
   g_mutex_lock (&inflight->lock);
   g_hash_table_iter_init (&iter, inflight->flights);
   while (g_hash_table_iter_next (&iter, NULL, &flight))
-    fd_close (&((struct flight *)flight)->peer_fd);
+    if (!only_lasting || ((struct flight *)flight)->lasts)
+      fd_close (&((struct flight *)flight)->peer_fd);
   g_mutex_unlock (&inflight->lock);
+}
+
+void
+mcp_inflight_cancel_all (struct mcp_inflight *inflight)
+{
+  inflight_cancel_those (inflight, FALSE);
+}
+
+void
+mcp_inflight_cancel_lasting (struct mcp_inflight *inflight)
+{
+  inflight_cancel_those (inflight, TRUE);
 }

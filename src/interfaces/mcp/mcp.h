@@ -28,6 +28,7 @@
 #define MCP_MODERN_VERSION  "2026-07-28"
 #define MCP_LEGACY_VERSION  "2025-11-25" /* the newest of that era */
 #define MCP_BATCH_VERSION   "2025-03-26" /* the only one that has batches; what HTTP without a header means */
+#define MCP_TITLES_VERSION  "2025-06-18" /* titles, structured content, links, _meta of what a result has */
 #define MCP_META_PREFIX     "io.modelcontextprotocol/"
 #define MCP_META_VERSION    MCP_META_PREFIX "protocolVersion"
 #define MCP_META_CLIENT     MCP_META_PREFIX "clientInfo"
@@ -98,17 +99,27 @@ json_t *mcp_error_message (json_t *id, int code, const char *text, json_t *data)
 
 /* ---- who asks ---- */
 
+LOCK_CLASS (mcp_caller_files);
+
+enum mcp_switch { MCP_SWITCH_ANY, MCP_SWITCH_ON, MCP_SWITCH_OFF };
+
 /* What a transport knows of the one at its other end; shared by their requests, never changed. */
 struct mcp_caller {
   gint references;
   struct principal *principal;
   const char *front_end; /* "mcp", "mcp-http": for the record; static */
   char *toolset;         /* the one that they have, unless their principal has one; NULL: the first */
-  char *conversation;    /* of requests that name none; or NULL */
-  int directory_fd;      /* where they work, for tools that work there too; -1: nowhere */
+  gboolean is_whole;     /* all of its tools are offered, and not only the basic ones */
+  /* What they asked to be sent, of output.h: enum mcp_links, and two switches. */
+  guint links;
+  enum mcp_switch structured, schemas;
+  char *conversation; /* of requests that name none; or NULL */
+  int directory_fd;   /* where they work, for tools that work there too; -1: nowhere */
   char *directory;
-  json_t *variables; /* {NAME: text}, or NULL */
-  char *python;      /* the interpreter of their own environment, or NULL */
+  json_t *variables;                          /* {NAME: text}, or NULL */
+  char *python;                               /* the interpreter of their own environment, or NULL */
+  MUTEX (mcp_caller_files) files_lock;        /* held while a question is sent */
+  GUARDED_BY (mcp_caller_files) int files_fd; /* the channel of local_files.h; -1: none */
 };
 /* With one reference; takes PRINCIPAL. */
 struct mcp_caller *mcp_caller_new (struct principal *principal, const char *front_end);
@@ -141,6 +152,7 @@ struct mcp_session {
   GUARDED_BY (mcp_session)
   GHashTable *questions; /* that were asked of the client: struct mcp_question by id */
   GUARDED_BY (mcp_session) gint64 next_question;
+  guint32 tag; /* in ids of questions: an answer to one of a session before this is none to one of it */
   GUARDED_BY (mcp_session) gboolean ended;
   gpointer listener; /* of subscriptions.c; atomic */
 };
@@ -229,6 +241,8 @@ void mcp_problem_capability (struct mcp_request *request, json_t *capabilities);
 /* Whether something was replied. */
 gboolean mcp_is_replied (const struct mcp_request *request);
 
+/* Whether the request's version of the protocol is VERSION or later. */
+gboolean mcp_speaks (const struct mcp_request *request, const char *version);
 /* Whether the client declared the capability NAME, such as "elicitation", or the extension NAME. */
 gboolean mcp_client_can (const struct mcp_request *request, const char *name);
 gboolean mcp_client_extends (const struct mcp_request *request, const char *name);

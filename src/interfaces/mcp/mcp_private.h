@@ -53,6 +53,9 @@ void mcp_resources_unsubscribe (struct mcp_request *request);
 /* REQUEST's session is told of changes from now on, until mcp_subscriptions_leave. */
 void mcp_subscriptions_join (struct mcp_request *request);
 void mcp_subscriptions_leave (struct mcp_session *session);
+/* Tells REQUEST's session what has changed so far. Clients of version 1 of the official SDK for Python, which
+ * end a connection when they have their reply, fail when something else comes while they do. */
+void mcp_subscriptions_settle (struct mcp_request *request);
 
 /* ---- what is shipped, beside the tools ---- */
 

@@ -57,8 +57,9 @@ method_initialize (struct mcp_request *request)
   request->version = version;
   g_autofree char *instructions = server_instructions (request);
   mcp_result (request, json_pack ("{s:s, s:o, s:o, s:s*}", "protocolVersion", version, "capabilities",
-                                  server_capabilities (request), "serverInfo", server_info (TRUE),
-                                  "instructions", instructions));
+                                  server_capabilities (request), "serverInfo",
+                                  server_info (mcp_speaks (request, MCP_TITLES_VERSION)), "instructions",
+                                  instructions));
 }
 
 void

@@ -41,7 +41,7 @@ static const struct prompt prompts[] = {
      "Looks at a stored file and answers a question about it, by running code.",
      {{"file", "The file's id (file_id), as results and resources name it.", TRUE},
       {"question", "What to find out; otherwise what is notable.", FALSE}},
-     {"load_file"},
+     {"load_file", "get_file"},
      "Analyse the file below with code, using the tool %T to have it at hand. Look at its shape and a few "
      "rows "
      "before you compute anything, say what you assume about its columns, and compute every number that you "
@@ -82,6 +82,7 @@ tool_of (struct mcp_request *request, const struct prompt *prompt)
     const struct toolset *found_in;
     const struct tool *tool;
     if (tool_find (toolset, prompt->tools[i], &found_in, &tool, NULL) &&
+        toolset_shows (found_in, tool, request->caller->is_whole) &&
         tool_is_available (tools->config, tools->enablement, &caller, found_in, tool, NULL))
       return tool->name;
   }
@@ -89,14 +90,15 @@ tool_of (struct mcp_request *request, const struct prompt *prompt)
 }
 
 static json_t *
-prompts_describe (const struct prompt *prompt)
+prompts_describe (const struct mcp_request *request, const struct prompt *prompt)
 {
+  const char *title = mcp_speaks (request, MCP_TITLES_VERSION) ? prompt->title : NULL;
   json_t *arguments = json_array ();
   for (gsize i = 0; i < G_N_ELEMENTS (prompt->arguments) && prompt->arguments[i].name; i++)
     json_array_append_new (arguments,
                            json_pack ("{s:s, s:s, s:b}", "name", prompt->arguments[i].name, "description",
                                       prompt->arguments[i].text, "required", prompt->arguments[i].required));
-  return json_pack ("{s:s, s:s, s:s, s:o}", "name", prompt->name, "title", prompt->title, "description",
+  return json_pack ("{s:s, s:s*, s:s, s:o}", "name", prompt->name, "title", title, "description",
                     prompt->text, "arguments", arguments);
 }
 
@@ -106,7 +108,7 @@ list_prompts (struct mcp_request *request, const char *cursor, guint most, char 
   json_t *rows = json_array ();
   for (gsize i = 0; i < G_N_ELEMENTS (prompts); i++)
     if (tool_of (request, &prompts[i]))
-      json_array_append_new (rows, prompts_describe (&prompts[i]));
+      json_array_append_new (rows, prompts_describe (request, &prompts[i]));
   return mcp_page (request, rows, cursor, most, ret_cursor);
 }
 
@@ -129,6 +131,8 @@ take_values (struct mcp_request *request, const struct prompt *prompt, const jso
   for (gsize i = 0; i < G_N_ELEMENTS (prompt->arguments); i++) {
     const struct prompt_argument *argument = &prompt->arguments[i];
     const json_t *given = argument->name ? json_object_get (arguments, argument->name) : NULL;
+    if (json_is_null (given))
+      given = NULL;
     values[i] = json_string_value (given);
     if (values[i] && values[i][0] == '\0' && !argument->required)
       values[i] = NULL;

@@ -11,18 +11,25 @@
 #include "common/config.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "interfaces/mcp/output.h"
+#include "interfaces/mcp/room.h"
 #include "interfaces/mcp/server.h"
 
-#define PNG         "image/png"
-#define JPEG        "image/jpeg"
-#define HEAD_BASE64 32 /* characters: 24 bytes, of which the last 8 are a PNG's width and height */
-#define HEAD_BYTES  24
-#define FILES_PATH  "/v1/files/" /* of a URL, before the file's id */
+#define PNG            "image/png"
+#define JPEG           "image/jpeg"
+#define HEAD_BASE64    32 /* characters: 24 bytes, of which the last 8 are a PNG's width and height */
+#define HEAD_BYTES     24
+#define NOTES_BYTES    4096 /* about pictures that are left out */
+#define NOTE_BYTES     256
+#define AROUND_PICTURE 128          /* bytes of its content beside its data */
+#define FILES_PATH     "/v1/files/" /* of a URL, before the file's id */
 
 struct making {
   const struct config *config;
-  json_t *images;
-  GString *left_out; /* lines about pictures that are */
+  json_t *pictures;  /* {data, type} of each, in their order */
+  json_t *images;    /* those that the client is sent */
+  GString *left_out; /* lines about those that it is not */
+  gsize room;        /* bytes that are left for pictures */
 };
 
 /* ---- pictures ---- */
@@ -50,8 +57,9 @@ png_size (const char *base64, guint32 *ret_width, guint32 *ret_height)
 static void
 reply_leave_out (struct making *making, const char *what)
 {
-  g_string_append_printf (making->left_out,
-                          "[a picture is left out: %s; draw a smaller one, or save it to a file]\n", what);
+  if (making->left_out->len + NOTE_BYTES <= NOTES_BYTES)
+    g_string_append_printf (making->left_out,
+                            "[a picture is left out: %s; draw a smaller one, or save it to a file]\n", what);
 }
 
 static void
@@ -73,20 +81,30 @@ add_picture (struct making *making, const char *base64, const char *type)
     what =
         g_strdup_printf ("it has %u x %u pixels, and at most %" G_GUINT64_FORMAT " on a side (picture_side)",
                          width, height, config->mcp_picture_side);
-  if (what)
+  else if (strlen (base64) + AROUND_PICTURE > making->room)
+    what = g_strdup ("the reply has no room for it (reply_bytes)");
+  if (what) {
     reply_leave_out (making, what);
-  else
-    json_array_append_new (making->images, mcp_image (base64, type));
+    return;
+  }
+  json_array_append_new (making->images, mcp_image (base64, type));
+  making->room -= strlen (base64) + AROUND_PICTURE;
+}
+
+static void
+reply_keep (struct making *making, json_t *data, const char *type)
+{
+  json_array_append_new (making->pictures, json_pack ("{s:O, s:s}", "data", data, "type", type));
 }
 
 /* Takes the picture of TYPE out of a display. */
 static void
 take_picture (struct making *making, json_t *display, const char *type)
 {
-  const char *base64 = json_string_value (json_object_get (display, type));
-  if (!base64)
+  json_t *base64 = json_object_get (display, type);
+  if (!json_is_string (base64))
     return;
-  add_picture (making, base64, type);
+  reply_keep (making, base64, type);
   json_object_del (display, type);
 }
 
@@ -103,10 +121,21 @@ take_pictures (struct making *making, json_t *value)
   json_array_foreach (pictures, index, item)
   {
     if (json_is_string (item))
-      add_picture (making, json_string_value (item), PNG);
+      reply_keep (making, item, PNG);
   }
   if (json_is_array (pictures))
     json_array_clear (pictures);
+}
+
+static void
+add_pictures (struct making *making)
+{
+  gsize index;
+  json_t *picture;
+  json_array_foreach (making->pictures, index, picture)
+  {
+    add_picture (making, json_member_text (picture, "data"), json_member_text (picture, "type"));
+  }
 }
 
 /* ---- links ---- */
@@ -125,30 +154,33 @@ file_id_of (const json_t *file)
 }
 
 static void
-reply_add_file (json_t *content, const json_t *file)
+reply_add_file (json_t *content, const json_t *file, enum mcp_links links)
 {
   g_autofree char *id = file_id_of (file);
+  const char *url = json_string_value (json_object_get (file, "url"));
   const char *name = json_string_value (json_object_get (file, "name"));
   const char *type = json_string_value (json_object_get (file, "mime"));
   const json_t *bytes = json_object_get (file, "bytes");
   if (!name)
     name = json_string_value (json_object_get (file, "filename"));
-  if (!id || !name)
+  if (!id || !name || (links == MCP_LINKS_HTTP && !url))
     return;
-  g_autofree char *uri = g_strconcat ("adder://files/", id, NULL);
+  g_autofree char *uri = links == MCP_LINKS_HTTP ? g_strdup (url) : g_strconcat ("adder://files/", id, NULL);
   json_array_append_new (content,
                          mcp_resource_link (uri, name, NULL, type, bytes ? json_integer_value (bytes) : -1));
 }
 
 static void
-reply_add_links (json_t *content, const json_t *value)
+reply_add_links (json_t *content, const json_t *value, enum mcp_links links)
 {
   gsize index;
   json_t *file;
   const char *result = json_string_value (json_object_get (value, "result_id"));
   gboolean printed = json_is_string (json_object_get (value, "stdout"));
-  json_array_foreach (json_object_get (value, "files"), index, file) reply_add_file (content, file);
-  if (!result || !printed)
+  if (links != MCP_LINKS_RESOURCES && links != MCP_LINKS_HTTP)
+    return;
+  json_array_foreach (json_object_get (value, "files"), index, file) reply_add_file (content, file, links);
+  if (!result || !printed || links == MCP_LINKS_HTTP) /* the text says how to read on */
     return;
   g_autofree char *uri = g_strconcat ("adder://results/", result, NULL);
   json_array_append_new (
@@ -215,14 +247,27 @@ reply_append_error (GString *text, const json_t *error)
   }
 }
 
+/* Where FILE is, for the end of its line. */
 static void
-append_files (GString *text, const json_t *files)
+reply_append_place (GString *text, const json_t *file, enum mcp_links links)
+{
+  const char *id = reply_text_of (file, "file_id"), *url = reply_text_of (file, "url");
+  if (links == MCP_LINKS_HTTP && url[0] != '\0')
+    g_string_append_printf (text, ", %s", url);
+  else if (links == MCP_LINKS_RESOURCES && id[0] != '\0')
+    g_string_append_printf (text, ", adder://files/%s", id);
+  else if (links != MCP_LINKS_NONE && id[0] != '\0')
+    g_string_append_printf (text, ", file_id %s", id);
+}
+
+static void
+append_files (GString *text, const json_t *files, enum mcp_links links)
 {
   gsize index;
   json_t *file;
   json_array_foreach ((json_t *)(guintptr)files, index, file)
   {
-    const char *name = reply_text_of (file, "name"), *id = reply_text_of (file, "file_id");
+    const char *name = reply_text_of (file, "name");
     if (!name[0])
       name = reply_text_of (file, "filename");
     g_autofree char *shown = text_one_line (name, -1);
@@ -231,8 +276,7 @@ append_files (GString *text, const json_t *files)
     const json_t *bytes = json_object_get (file, "bytes");
     if (bytes)
       g_string_append_printf (text, ", %" JSON_INTEGER_FORMAT " bytes", json_integer_value (bytes));
-    if (id[0])
-      g_string_append_printf (text, ", adder://files/%s", id);
+    reply_append_place (text, file, links);
   }
 }
 
@@ -250,7 +294,7 @@ append_warnings (GString *text, const json_t *warnings)
 
 /* A run, in the order in which a person wants to know of it. */
 static void
-append_run (GString *text, const json_t *value)
+append_run (GString *text, const json_t *value, enum mcp_links links)
 {
   const json_t *code = json_object_get (value, "exit_code");
   const char *outcome = reply_text_of (value, "outcome"), *result = reply_text_of (value, "result_id");
@@ -261,7 +305,7 @@ append_run (GString *text, const json_t *value)
   reply_append_error (text, json_object_get (value, "error"));
   append_refusals (text, json_object_get (value, "violations"), "Refused", "rule", "text");
   append_refusals (text, json_object_get (value, "denials"), "Denied", "kind", "detail");
-  append_files (text, json_object_get (value, "files"));
+  append_files (text, json_object_get (value, "files"), links);
   append_warnings (text, json_object_get (value, "warnings"));
   reply_append (text, reply_text_of (json_object_get (value, "session"), "status"));
   if (result[0]) {
@@ -292,14 +336,14 @@ append_failure (GString *text, const json_t *value)
   }
 }
 
-char *
-mcp_reply_text (const json_t *value)
+static char *
+reply_words (const json_t *value, enum mcp_links links)
 {
   GString *text = g_string_new (NULL);
   if (json_is_string (json_object_get (value, "error")))
     append_failure (text, value);
   else if (json_is_string (json_object_get (value, "stdout")))
-    append_run (text, value);
+    append_run (text, value, links);
   else if (json_is_string (json_object_get (value, "text")))
     reply_append (text, reply_text_of (value, "text"));
   else {
@@ -309,22 +353,93 @@ mcp_reply_text (const json_t *value)
   return g_string_free (text, FALSE);
 }
 
+char *
+mcp_reply_text (const json_t *value)
+{
+  return reply_words (value, MCP_LINKS_RESOURCES);
+}
+
 /* ---- the result ---- */
 
-json_t *
-mcp_reply_result (struct mcp_server *server, const struct tool_reply *reply)
+/* Makes VALUE, without pictures, and the words that are made of it short enough for ROOM bytes. *RET_WORDS is
+ * the caller's. FALSE: there are no long texts in it that could be cut. */
+static gboolean
+reply_fit (json_t *value, const struct mcp_output *output, gsize room, char **ret_words)
 {
-  struct making making = {server->service->config, json_array (), g_string_new (NULL)};
+  for (;;) {
+    g_autofree char *words = reply_words (value, output->links);
+    g_autoptr (json_t) text = mcp_text (words);
+    if (mcp_room_of (text) + (output->structured ? mcp_room_of (value) : 0) <= room) {
+      *ret_words = g_steal_pointer (&words);
+      return TRUE;
+    }
+    if (!mcp_room_shorten (value))
+      return FALSE;
+  }
+}
+
+/* In place of a reply that is too long however it is cut. */
+static json_t *
+reply_too_long (const struct mcp_request *request, const struct mcp_output *output, json_t *value)
+{
+  g_autofree char *words =
+      g_strdup_printf ("the reply has %" G_GSIZE_FORMAT " bytes, and a client is sent %" G_GUINT64_FORMAT
+                       " at most ([mcp] reply_bytes): ask for less, or write what is long to a file",
+                       mcp_room_of (value), mcp_server_service (request->server)->config->mcp_reply_bytes);
+  json_t *run_id = json_object_get (value, "run_id");
+  json_t *failure = json_pack ("{s:s, s:O?}", "error", words, "run_id", run_id);
+  if (!run_id)
+    json_object_set_new (failure, "run_id", json_null ());
+  json_decref (value);
+  if (!output->structured)
+    g_clear_pointer (&failure, json_decref);
+  return mcp_tool_result (json_pack ("[o]", mcp_text (words)), failure, TRUE);
+}
+
+/* Fills CONTENT, and makes VALUE, which has no pictures any more, fit. FALSE: it is too long however it is
+ * cut. Pictures have what text and links leave; where there are some, text has half of the room at most. */
+static gboolean
+reply_fill (const struct mcp_request *request, const struct mcp_output *output, struct making *making,
+            json_t *value, json_t *content)
+{
+  g_autoptr (json_t) links = json_array ();
+  g_autofree char *words = NULL;
+  reply_add_links (links, value, output->links);
+  gsize room = mcp_room (request), linked = MIN (mcp_room_of (links), room);
+  gsize share = json_array_size (making->pictures) > 0 ? 2 : 1;
+  if (!reply_fit (value, output, (room - linked) / share, &words))
+    return FALSE;
+  g_autoptr (GString) text = g_string_new (words);
+  gsize told = linked + text->len + NOTES_BYTES + (output->structured ? mcp_room_of (value) : 0);
+  making->room = room > told ? room - told : 0;
+  add_pictures (making);
+  if (making->left_out->len > 0)
+    reply_append (text, making->left_out->str);
+  json_array_append_new (content, mcp_text (text->str));
+  json_array_extend (content, making->images);
+  json_array_extend (content, links);
+  return TRUE;
+}
+
+json_t *
+mcp_reply_result (const struct mcp_request *request, const struct tool_reply *reply)
+{
+  const struct mcp_output output = mcp_output_of (request);
+  struct making making = {.config = mcp_server_service (request->server)->config,
+                          .pictures = json_array (),
+                          .images = json_array (),
+                          .left_out = g_string_new (NULL)};
   json_t *value = json_deep_copy (reply->value), *content = json_array ();
   take_pictures (&making, value);
-  g_autofree char *words = mcp_reply_text (value);
-  g_autoptr (GString) text = g_string_new (words);
-  if (making.left_out->len > 0)
-    reply_append (text, making.left_out->str);
-  json_array_append_new (content, mcp_text (text->str));
-  json_array_extend (content, making.images);
-  reply_add_links (content, value);
+  gboolean fits = reply_fill (request, &output, &making, value, content);
+  json_decref (making.pictures);
   json_decref (making.images);
   g_string_free (making.left_out, TRUE);
-  return mcp_tool_result (content, value, reply->is_error);
+  if (!fits) {
+    json_decref (content);
+    return reply_too_long (request, &output, value);
+  }
+  if (!output.structured)
+    g_clear_pointer (&value, json_decref);
+  return mcp_tool_result (content, value, reply->is_error && !reply->is_of_code);
 }

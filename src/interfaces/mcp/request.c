@@ -13,6 +13,7 @@
 #include "common/text.h"
 #include "interfaces/mcp/era.h"
 #include "interfaces/mcp/mcp_private.h"
+#include "interfaces/mcp/room.h"
 #include "interfaces/mcp/server.h"
 
 #define HTTP_OK          200
@@ -69,6 +70,9 @@ mcp_caller_new (struct principal *principal, const char *front_end)
   caller->principal = principal;
   caller->front_end = front_end;
   caller->directory_fd = -1;
+  g_mutex_init (&caller->files_lock);
+  UNSHARED (mcp_caller_files);
+  caller->files_fd = -1;
   return caller;
 }
 
@@ -86,6 +90,9 @@ mcp_caller_unref (struct mcp_caller *caller)
     return;
   principal_unref (caller->principal);
   fd_close (&caller->directory_fd);
+  UNSHARED (mcp_caller_files);
+  fd_close (&caller->files_fd);
+  g_mutex_clear (&caller->files_lock);
   g_free (caller->toolset);
   g_free (caller->conversation);
   g_free (caller->directory);
@@ -318,8 +325,10 @@ mcp_request_run (struct mcp_request *request, struct mcp_reply *ret_reply)
   else {
     if (!(request->method->flags & MCP_INPUTS) || mcp_input_begin (request))
       request->method->handle (request);
-    if (work)
+    if (work) {
+      mcp_subscriptions_settle (request);
       service_end (service);
+    }
   }
   metrics_count_mcp (service->metrics, request->method->name, request->error != NULL,
                      g_get_monotonic_time () - begun_us);
@@ -327,6 +336,12 @@ mcp_request_run (struct mcp_request *request, struct mcp_reply *ret_reply)
 }
 
 /* ---- the client ---- */
+
+gboolean
+mcp_speaks (const struct mcp_request *request, const char *version)
+{
+  return strcmp (request->version, version) >= 0; /* versions are dates */
+}
 
 gboolean
 mcp_client_can (const struct mcp_request *request, const char *name)
@@ -412,6 +427,7 @@ mcp_tool_caller (struct mcp_request *request, struct tool_caller *ret_caller)
       .watch_fd = request->watch_fd,
       .picture_bytes = config->mcp_picture_bytes / 3 * 4, /* in base64 */
       .picture_side = config->mcp_picture_side,
+      .pictures_bytes = mcp_room (request) / 4 * 3, /* the rest is for text */
       .profiles = (const char *const *)principal->profiles,
   };
 }

@@ -3,10 +3,9 @@
  * should be told of the tools. All of it is asked of the library in the owner's name, so another's does not
  * exist.
  *
- *     adder://files/{file_id}                          a file that is kept: text or blob
- *     adder://results/{result_id}{?stream,offset}      long output, from a byte on
- *     adder://sessions/{session}                       its state, its variables, the files that its cells
- * made adder://prompt                                   the paragraphs for a system prompt
+ *     adder://files/{file_id}{?offset}                 a file that is kept: text or blob; a part from a byte
+ * on adder://results/{result_id}{?stream,offset}      long output, from a byte on adder://sessions/{session}
+ * its state, its variables, the files that its cells made adder://prompt the paragraphs for a system prompt
  *
  * Files are a provider of their own, since their list has pages that the store makes. */
 #include "interfaces/mcp/resources.h"
@@ -19,13 +18,17 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "interfaces/mcp/memory.h"
+#include "interfaces/mcp/room.h"
 #include "interfaces/mcp/tools.h"
 #include "library/library.h"
 #include "operations/operation.h"
+#include "store/store.h"
 
 #define OUTPUT_BYTES     262144 /* of long output in one reading */
-#define LISTED_OF_CELLS  100    /* files that a session's page names */
-#define COMPLETED_OF     1000   /* files that completion looks at */
+#define OUTPUT_LEAST     1024   /* however much longer it becomes as JSON */
+#define OFFSET_IS        "offset="
+#define LISTED_OF_CELLS  100  /* files that a session's page names */
+#define COMPLETED_OF     1000 /* files that completion looks at */
 #define JSON_TYPE        "application/json"
 #define RESULTS_TEMPLATE RESOURCE_RESULTS "{result_id}{?stream,offset}"
 
@@ -65,16 +68,43 @@ behind (const char *uri, const char *prefix)
 
 /* ---- files ---- */
 
-static json_t *
-describe_file (const json_t *file)
+static gboolean
+is_text_type (const char *type)
 {
-  g_autofree char *uri = resource_file_uri (json_member_text (file, "file_id"));
+  static const char *const types[] = {"application/json",  "application/xml",    "application/javascript",
+                                      "image/svg+xml",     "application/x-yaml", "application/x-ndjson",
+                                      "application/jsonl", "application/x-sh"};
+  for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
+    if (strcmp (types[i], type) == 0)
+      return TRUE;
+  return g_str_has_prefix (type, "text/");
+}
+
+/* Whether FILE can be read at once, however it is escaped. */
+static gboolean
+resources_is_short (const struct mcp_request *request, const json_t *file)
+{
+  guint64 bytes = (guint64)json_integer_value (json_object_get (file, "bytes"));
+  guint64 room = mcp_room (request), most = mcp_server_memory (request->server)->config->mcp_resource_bytes;
+  return bytes <= MIN (most, is_text_type (json_member_text (file, "mime")) ? room / 6 : room / 3 * 2);
+}
+
+/* A file that is too long to be read at once is named by its first part. */
+static json_t *
+describe_file (const struct mcp_request *request, const json_t *file)
+{
+  g_autofree char *whole = resource_file_uri (json_member_text (file, "file_id"));
+  g_autofree char *uri =
+      g_strconcat (whole, resources_is_short (request, file) ? NULL : "?" OFFSET_IS "0", NULL);
   const char *run = json_string_value (json_object_get (file, "run_id"));
   g_autofree char *text = run ? g_strdup_printf ("Made by the run %s.", run) : g_strdup ("Put in.");
-  return json_pack ("{s:s, s:O, s:s, s:O, s:O, s:{s:O}}", "uri", uri, "name", json_object_get (file, "name"),
-                    "description", text, "mimeType", json_object_get (file, "mime"), "size",
-                    json_object_get (file, "bytes"), "annotations", "lastModified",
-                    json_object_get (file, "created"));
+  json_t *row = json_pack ("{s:s, s:O, s:s, s:O, s:O, s:{s:O}}", "uri", uri, "name",
+                           json_object_get (file, "name"), "description", text, "mimeType",
+                           json_object_get (file, "mime"), "size", json_object_get (file, "bytes"),
+                           "annotations", "lastModified", json_object_get (file, "created"));
+  if (!mcp_speaks (request, MCP_TITLES_VERSION))
+    json_object_del (row, "annotations"); /* which have no lastModified there */
+  return row;
 }
 
 static json_t *
@@ -94,36 +124,40 @@ list_files (struct mcp_request *request, const char *cursor, guint most, char **
   /* Where nothing is kept, there is nothing. */
   json_array_foreach (json_object_get (answer, "files"), index, file)
   {
-    json_array_append_new (rows, describe_file (file));
+    json_array_append_new (rows, describe_file (request, file));
   }
   *ret_cursor = g_strdup (json_string_value (json_object_get (answer, "next")));
   return rows;
 }
 
-static gboolean
-is_text_type (const char *type)
-{
-  static const char *const types[] = {"application/json",  "application/xml",    "application/javascript",
-                                      "image/svg+xml",     "application/x-yaml", "application/x-ndjson",
-                                      "application/jsonl", "application/x-sh"};
-  for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
-    if (strcmp (types[i], type) == 0)
-      return TRUE;
-  return g_str_has_prefix (type, "text/");
-}
-
-/* LENGTH bytes of FD. NULL with ERROR. */
+/* LENGTH bytes of FD from OFFSET on. NULL with ERROR. */
 static char *
-resources_read_whole (int fd, gsize length, GError **error)
+resources_read_whole (int fd, guint64 offset, gsize length, GError **error)
 {
   g_autofree char *data = g_try_malloc (length + 1);
-  int r = data ? fd_read_all (fd, data, length) : -ENOMEM;
+  int r = !data ? -ENOMEM : lseek (fd, (off_t)offset, SEEK_SET) < 0 ? -errno : fd_read_all (fd, data, length);
   if (r < 0) {
     error_from_errno (error, -r, "cannot read the file");
     return NULL;
   }
   data[length] = '\0';
   return g_steal_pointer (&data);
+}
+
+/* *LENGTH bytes of DATA. WHOLE: all that there is, so that it is text or none; of a part the type decides,
+ * and a character that the end cuts off is not in it: *LENGTH says so. The caller's. */
+static json_t *
+resources_contents (const char *uri, const char *type, const char *data, gsize *length, gboolean whole)
+{
+  const char *end = data;
+  gboolean is_text = is_text_type (type), valid = is_text && g_utf8_validate_len (data, *length, &end);
+  if (is_text && !valid && !whole && data + *length - end < 4 && end > data) {
+    *length = (gsize)(end - data);
+    valid = TRUE;
+  }
+  g_autofree char *text = valid ? g_strndup (data, *length) : NULL;
+  g_autofree char *blob = valid ? NULL : g_base64_encode ((const guchar *)data, *length);
+  return mcp_contents (uri, type, text, blob);
 }
 
 json_t *
@@ -135,19 +169,20 @@ resource_file_contents (struct mcp_request *request, const char *file_id, guint6
   if (fd < 0)
     return NULL;
   guint64 bytes = (guint64)json_integer_value (json_object_get (file, "bytes"));
-  const char *type = json_member_text (file, "mime");
   if (ret_file)
     *ret_file = json_incref (file);
   if (bytes > most)
     return NULL;
-  g_autofree char *data = resources_read_whole (fd, bytes, error);
+  g_autofree char *data = resources_read_whole (fd, 0, bytes, error);
   if (!data)
     return NULL;
   g_autofree char *uri = resource_file_uri (json_member_text (file, "file_id"));
-  if (is_text_type (type) && g_utf8_validate_len (data, bytes, NULL))
-    return mcp_contents (uri, type, data, NULL);
-  g_autofree char *blob = g_base64_encode ((const guchar *)data, bytes);
-  return mcp_contents (uri, type, NULL, blob);
+  gsize length = bytes;
+  json_t *contents = resources_contents (uri, json_member_text (file, "mime"), data, &length, TRUE);
+  if (mcp_room_of (contents) <= mcp_room (request))
+    return contents;
+  json_decref (contents);
+  return NULL;
 }
 
 static void
@@ -156,17 +191,31 @@ refuse_long (struct mcp_request *request, const char *uri, const json_t *file)
   guint64 most = mcp_server_memory (request->server)->config->mcp_resource_bytes;
   json_t *data = json_pack ("{s:s, s:O, s:O}", "uri", uri, "bytes", json_object_get (file, "bytes"), "url",
                             json_object_get (file, "url"));
-  mcp_problem (request, MCP_INVALID_PARAMS, data,
-               "the file is too long to be read as a resource ([mcp] resource_bytes = %" G_GUINT64_FORMAT
-               "): load it in a run, or get it by its url",
-               most);
+  mcp_problem (
+      request, MCP_INVALID_PARAMS, data,
+      "the file is too long to be read at once ([mcp] resource_bytes = %" G_GUINT64_FORMAT
+      ", and no more than a reply has room for): read %s?offset=0 and what adder/next names then, load it "
+      "in a run, or get it by its url",
+      most, uri);
 }
 
-/* CONTENTS, which is taken, alone. */
+/* CONTENTS, which is taken, alone. What is said beside it is of the result where the version has it nowhere
+ * else. */
 static void
 reply_contents (struct mcp_request *request, json_t *contents)
 {
-  mcp_result (request, json_pack ("{s:[o]}", "contents", contents));
+  if (mcp_room_of (contents) > mcp_room (request)) {
+    mcp_problem (request, MCP_INVALID_PARAMS, NULL, "it is longer than a reply may be ([mcp] reply_bytes)");
+    json_decref (contents);
+    return;
+  }
+  json_t *result = json_pack ("{s:[O]}", "contents", contents), *meta = json_object_get (contents, "_meta");
+  if (meta && !mcp_speaks (request, MCP_TITLES_VERSION)) {
+    json_object_set (result, "_meta", meta);
+    json_object_del (contents, "_meta");
+  }
+  json_decref (contents);
+  mcp_result (request, result);
 }
 
 /* The same for what may be another at any time. */
@@ -174,7 +223,7 @@ static void
 reply_fleeting (struct mcp_request *request, json_t *contents)
 {
   reply_contents (request, contents);
-  if (request->era == MCP_MODERN)
+  if (request->result && request->era == MCP_MODERN)
     json_object_set_new (request->result, "ttlMs", json_integer (0));
 }
 
@@ -186,7 +235,7 @@ reply_problem (struct mcp_request *request, const char *uri, const GError *probl
     return FALSE;
   gboolean theirs = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
   mcp_problem (request, theirs ? MCP_INVALID_PARAMS : MCP_INTERNAL_ERROR, json_pack ("{s:s}", "uri", uri),
-               "%s", problem->message);
+               "%s", store_told (request->caller->principal->owner, problem));
   return TRUE;
 }
 
@@ -198,15 +247,75 @@ reply_named (struct mcp_request *request, const char *uri, const GError *problem
          reply_problem (request, uri, problem);
 }
 
+/* {adder/offset, adder/total_bytes}, and where there is more, adder/next: PLACE up to the offset. */
+static void
+resources_add_place (json_t *contents, const char *place, guint64 offset, guint64 length, guint64 total)
+{
+  json_t *meta =
+      json_pack ("{s:I, s:I}", "adder/offset", (json_int_t)offset, "adder/total_bytes", (json_int_t)total);
+  if (offset + length < total) {
+    g_autofree char *next = g_strdup_printf ("%soffset=%" G_GUINT64_FORMAT, place, offset + length);
+    json_object_set_new (meta, "adder/next", json_string (next));
+  }
+  json_object_set_new (contents, "_meta", meta);
+}
+
+/* The part of FILE, which is behind FD, that begins at OFFSET and that a reply has room for. NULL with ERROR.
+ */
+static json_t *
+resources_part (struct mcp_request *request, const char *uri, const json_t *file, int fd, guint64 offset,
+                GError **error)
+{
+  const char *type = json_member_text (file, "mime");
+  guint64 bytes = (guint64)json_integer_value (json_object_get (file, "bytes"));
+  guint64 left = offset < bytes ? bytes - offset : 0;
+  g_autofree char *whole = resource_file_uri (json_member_text (file, "file_id"));
+  g_autofree char *place = g_strconcat (whole, "?", NULL);
+  /* Escapes can make JSON six times as long as the text. */
+  for (gsize most = OUTPUT_BYTES;; most /= 2) {
+    gsize length = (gsize)MIN (left, most);
+    g_autofree char *data = resources_read_whole (fd, offset, length, error);
+    if (!data)
+      return NULL;
+    json_t *contents = resources_contents (uri, type, data, &length, FALSE);
+    resources_add_place (contents, place, offset, length, bytes);
+    if (mcp_room_of (contents) <= mcp_room (request) || most < OUTPUT_LEAST)
+      return contents;
+    json_decref (contents);
+  }
+}
+
+/* A part of the file that ID, all before the "?" of URI, names. QUERY is what follows it. */
+static gboolean
+resources_read_part (struct mcp_request *request, const char *uri, const char *id, const char *query)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) file = NULL;
+  guint64 offset;
+  if (!g_str_has_prefix (query, OFFSET_IS) ||
+      !g_ascii_string_to_unsigned (query + strlen (OFFSET_IS), 10, 0, G_MAXINT64, &offset, NULL))
+    return FALSE;
+  autoclose int fd = library_open_file (engine_of (request), mcp_owner (request), id, &file, &problem);
+  json_t *contents = fd >= 0 ? resources_part (request, uri, file, fd, offset, &problem) : NULL;
+  if (!contents)
+    return reply_problem (request, uri, problem);
+  reply_contents (request, contents);
+  return TRUE;
+}
+
 static gboolean
 resources_read_file (struct mcp_request *request, const char *uri)
 {
-  const char *id = behind (uri, RESOURCE_FILES);
+  const char *id = behind (uri, RESOURCE_FILES), *query = id ? strchr (id, '?') : NULL;
   guint64 most = mcp_server_memory (request->server)->config->mcp_resource_bytes;
   g_autoptr (GError) problem = NULL;
   g_autoptr (json_t) file = NULL;
   if (!id)
     return FALSE;
+  if (query) {
+    g_autofree char *named = g_strndup (id, (gsize)(query - id));
+    return resources_read_part (request, uri, named, query + 1);
+  }
   json_t *contents = resource_file_contents (request, id, most, &file, &problem);
   if (contents)
     reply_contents (request, contents);
@@ -236,8 +345,8 @@ output_clear (struct output *output)
 static gboolean
 take_part (struct output *output, const char *part)
 {
-  if (g_str_has_prefix (part, "offset="))
-    return g_ascii_string_to_unsigned (part + strlen ("offset="), 10, 0, G_MAXINT64, &output->offset, NULL);
+  if (g_str_has_prefix (part, OFFSET_IS))
+    return g_ascii_string_to_unsigned (part + strlen (OFFSET_IS), 10, 0, G_MAXINT64, &output->offset, NULL);
   if (!g_str_has_prefix (part, "stream="))
     return FALSE;
   g_free (output->stream);
@@ -274,19 +383,28 @@ reply_output (struct mcp_request *request, const char *uri, const struct output 
   reply_contents (request, contents);
 }
 
+/* At most LIMIT bytes of OUTPUT. The caller's, or NULL with ERROR. */
+static json_t *
+resources_peek (struct mcp_request *request, const struct output *output, gsize limit, GError **error)
+{
+  json_t *params = json_pack ("{s:s, s:s*, s:I, s:I}", "result", output->id, "stream", output->stream,
+                              "offset", (json_int_t)output->offset, "limit", (json_int_t)limit);
+  return call_resource (request, "result.peek", params, error);
+}
+
 static gboolean
 resources_read_output (struct mcp_request *request, const char *uri, const char *text)
 {
   g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) peeked = NULL;
   struct output output = {0};
   gboolean known = take_output (&output, text), replied = known;
-  g_autoptr (json_t) peeked =
-      known
-          ? call_resource (request, "result.peek",
-                           json_pack ("{s:s, s:s*, s:I, s:I}", "result", output.id, "stream", output.stream,
-                                      "offset", (json_int_t)output.offset, "limit", (json_int_t)OUTPUT_BYTES),
-                           &problem)
-          : NULL;
+  for (gsize limit = OUTPUT_BYTES; known && !problem; limit /= 2) {
+    g_clear_pointer (&peeked, json_decref);
+    peeked = resources_peek (request, &output, limit, &problem);
+    if (limit < OUTPUT_LEAST || mcp_room_of (peeked) + strlen (uri) <= mcp_room (request))
+      break;
+  }
   if (peeked)
     reply_output (request, uri, &output, peeked);
   else if (known)
@@ -339,7 +457,7 @@ files_of_session (struct mcp_request *request, const char *session)
   json_t *file;
   json_array_foreach (json_object_get (answer, "files"), index, file)
   {
-    json_array_append_new (rows, describe_file (file));
+    json_array_append_new (rows, describe_file (request, file));
   }
   return rows;
 }
@@ -380,7 +498,7 @@ list_others (struct mcp_request *request, const char *cursor, guint most, char *
   gsize index;
   json_t *session;
   json_t *rows = json_pack ("[{s:s, s:s, s:s, s:s}]", "uri", RESOURCE_PROMPT, "name", "prompt", "description",
-                            "What a model should be told of the tools: paragraphs for a system prompt.",
+                            "What a model should know about the tools: paragraphs for a system prompt.",
                             "mimeType", "text/plain");
   json_array_foreach (sessions, index, session)
   {
@@ -411,7 +529,9 @@ list_templates (struct mcp_request *request, const char *cursor, guint most, cha
   static const struct {
     const char *uri, *name, *text, *type;
   } rows[] = {
-      {RESOURCE_FILES "{file_id}", "file", "A file of yours that is kept, by the file_id that results name.",
+      {RESOURCE_FILES "{file_id}", "file",
+       "A file of yours that is kept, by the file_id that results name; with "
+       "?offset=0 behind it the first part of a long one.",
        NULL},
       {RESULTS_TEMPLATE, "output",
        "Long output of a run, by the result_id of its reply: stdout (or stream=stderr), from the byte offset "

@@ -33,6 +33,7 @@ mcp_session_new (const char *id, const char *owner, mcp_session_send send, gpoin
   session->send = send;
   session->data = data;
   session->level = MCP_LEVEL_INFO;
+  session->tag = g_random_int ();
   session->questions = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   return session;
 }
@@ -150,7 +151,9 @@ static char *
 begin_question (struct mcp_session *session, struct mcp_question *question)
 {
   g_mutex_lock (&session->lock);
-  char *id = session->ended ? NULL : g_strdup_printf ("adder-%" G_GINT64_FORMAT, ++session->next_question);
+  char *id = session->ended
+                 ? NULL
+                 : g_strdup_printf ("adder-%08x-%" G_GINT64_FORMAT, session->tag, ++session->next_question);
   if (id)
     g_hash_table_insert (session->questions, g_strdup (id), question);
   g_mutex_unlock (&session->lock);

@@ -4,9 +4,12 @@
  * Theory of operation. The connection's thread reads lines. What is done in no time it does itself, so that
  * such requests are answered in their order; everything else goes to a pool of a few threads, where the rest
  * wait, and what lasts for as long as the client likes gets a thread of its own. A request that is not done
- * at once is in flight: its id is taken, and cancelling it, or the end of the input, makes the socket that it
- * watches hang up. Whatever comes of it then is dropped by whoever would send it, under the lock of the
+ * at once is in flight: its id is taken, and cancelling it, or a client that is gone, makes the socket that
+ * it watches hang up. Whatever comes of it then is dropped by whoever would send it, under the lock of the
  * output, so that nothing follows a cancellation that was read.
+ *
+ * The end of the input is no such end: a client that has said all may wait for the answers, and those of
+ * calls come within the limits of those. Only what lasts until the client ends it ends then.
  *
  * A line that cannot be read is answered and left behind; so is one that is too long, as soon as it is. */
 #include "interfaces/mcp/stdio.h"
@@ -15,9 +18,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "common/config.h"
 #include "common/guarded.h"
 #include "common/json.h"
@@ -27,7 +32,6 @@
 #define READ_BYTES (64 * 1024)
 #define PAGE_BYTES 4096
 #define STALL_US   (10 * 60 * G_USEC_PER_SEC) /* the longest that a client may take nothing */
-#define LEAVING_US (2 * G_USEC_PER_SEC)       /* and the same of one that says nothing more */
 #define TICK_MS    500
 
 LOCK_CLASS (stdio_writing);
@@ -45,10 +49,9 @@ struct stdio {
 
   MUTEX (stdio_writing) writing;
   GUARDED_BY (stdio_writing) gboolean broken; /* nothing can be written any more */
-  gint closing;                               /* atomic: the client says nothing more */
 
+  int done_fd; /* an eventfd: a job is done */
   MUTEX (stdio) lock;
-  GCond done;
   GUARDED_BY (stdio) guint jobs; /* that are not done */
 };
 
@@ -78,8 +81,7 @@ stdio_write_all (struct stdio *stdio, const char *data, gsize length)
   while (length > 0) {
     struct pollfd ready = {.fd = stdio->write_fd, .events = POLLOUT};
     int n = poll (&ready, 1, TICK_MS);
-    gint64 most = g_atomic_int_get (&stdio->closing) ? LEAVING_US : STALL_US;
-    if (n == 0 && g_get_monotonic_time () - began > most)
+    if (n == 0 && g_get_monotonic_time () - began > STALL_US)
       return FALSE;
     if (n < 0 && errno != EINTR)
       return FALSE;
@@ -149,9 +151,10 @@ begin_job (struct stdio *stdio)
 static void
 end_job (struct stdio *stdio)
 {
+  guint64 one = 1;
   g_mutex_lock (&stdio->lock);
   stdio->jobs--;
-  g_cond_signal (&stdio->done);
+  G_GNUC_UNUSED ssize_t put = write (stdio->done_fd, &one, sizeof one);
   g_mutex_unlock (&stdio->lock);
 }
 
@@ -232,7 +235,7 @@ static gboolean
 take_off (struct stdio *stdio, struct mcp_request *request)
 {
   gboolean taken;
-  request->watch_fd = mcp_inflight_add (stdio->inflight, request->id, &taken);
+  request->watch_fd = mcp_inflight_add (stdio->inflight, request->id, mcp_request_is_long (request), &taken);
   if (request->watch_fd < 0 && taken)
     stdio_refuse (stdio, request->id, MCP_INVALID_REQUEST, "a request with this id is under way");
   else if (request->watch_fd < 0)
@@ -428,16 +431,40 @@ stdio_read_lines (struct stdio *stdio)
 
 /* ---- the connection ---- */
 
+/* Waits until all jobs are done. FALSE: with MAY_GIVE_UP, the client is gone before that, or the daemon ends.
+ */
+static gboolean
+stdio_wait (struct stdio *stdio, gboolean may_give_up)
+{
+  struct pollfd ready[] = {{.fd = stdio->done_fd, .events = POLLIN},
+                           {.fd = may_give_up ? stdio->write_fd : -1}};
+  for (;;) {
+    guint64 ended;
+    g_mutex_lock (&stdio->lock);
+    gboolean done = stdio->jobs == 0;
+    g_mutex_unlock (&stdio->lock);
+    if (done)
+      return TRUE;
+    if (may_give_up && service_is_ending (mcp_server_service (stdio->server)))
+      return FALSE;
+    if (poll (ready, G_N_ELEMENTS (ready), may_give_up ? TICK_MS : -1) <= 0)
+      continue;
+    if (ready[1].revents)
+      return FALSE;
+    G_GNUC_UNUSED ssize_t got = read (stdio->done_fd, &ended, sizeof ended);
+  }
+}
+
 static void
 stdio_leave (struct stdio *stdio)
 {
-  g_atomic_int_set (&stdio->closing, 1);
   mcp_session_end (stdio->session);
-  mcp_inflight_cancel_all (stdio->inflight);
-  g_mutex_lock (&stdio->lock);
-  while (stdio->jobs > 0)
-    g_cond_wait (&stdio->done, &stdio->lock);
-  g_mutex_unlock (&stdio->lock);
+  mcp_inflight_cancel_lasting (stdio->inflight);
+  /* A daemon that ends shuts down what it reads from: that is no client who has said all. */
+  if (!stdio_wait (stdio, TRUE)) {
+    mcp_inflight_cancel_all (stdio->inflight);
+    stdio_wait (stdio, FALSE);
+  }
 }
 
 void
@@ -450,11 +477,15 @@ mcp_stdio_serve (struct mcp_server *server, struct mcp_caller *caller, int read_
       .read_fd = read_fd,
       .write_fd = write_fd,
       .line_most = config->mcp_message_bytes,
-      .inflight = mcp_inflight_new ((guint)config->max_mcp_requests),
+      .done_fd = eventfd (0, EFD_CLOEXEC),
   };
+  if (stdio.done_fd < 0) {
+    log_warning ("no MCP for a client: cannot make an eventfd: %s", g_strerror (errno));
+    return;
+  }
+  stdio.inflight = mcp_inflight_new ((guint)config->max_mcp_requests);
   g_mutex_init (&stdio.writing);
   g_mutex_init (&stdio.lock);
-  g_cond_init (&stdio.done);
   stdio.session = mcp_session_new (NULL, caller->principal->owner, send_for_session, &stdio);
   stdio.pool = g_thread_pool_new (run_job, NULL, (gint)config->mcp_threads, FALSE, NULL);
 
@@ -466,5 +497,5 @@ mcp_stdio_serve (struct mcp_server *server, struct mcp_caller *caller, int read_
   mcp_inflight_free (stdio.inflight);
   g_mutex_clear (&stdio.writing);
   g_mutex_clear (&stdio.lock);
-  g_cond_clear (&stdio.done);
+  fd_close (&stdio.done_fd);
 }

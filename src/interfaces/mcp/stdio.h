@@ -5,5 +5,6 @@
 #include "interfaces/mcp/mcp.h"
 
 /* Serves CALLER, who writes to READ_FD and reads from WRITE_FD (which may be the same, and stay the
- * caller's), until they are done: what they asked for is cancelled then. */
+ * caller's), until they say nothing more and all is answered. When they are gone before that, what they asked
+ * for is cancelled. */
 void mcp_stdio_serve (struct mcp_server *server, struct mcp_caller *caller, int read_fd, int write_fd);

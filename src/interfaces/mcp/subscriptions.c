@@ -49,6 +49,7 @@ struct listener {
   GUARDED_BY (mcp_subscriptions) GHashTable *uris, *changed_uris;   /* as sets */
   GUARDED_BY (mcp_subscriptions) GHashTable *tasks, *changed_tasks; /* ids, likewise */
   GUARDED_BY (mcp_subscriptions) gboolean sending;                  /* a session's: by a thread of the pool */
+  GUARDED_BY (mcp_subscriptions) gboolean busy; /* a session's: some thread sends right now */
   GUARDED_BY (mcp_subscriptions) gboolean left;
 };
 
@@ -264,19 +265,34 @@ send_to_session (gpointer data, const char *method, json_t *params)
   return TRUE;
 }
 
-/* In a thread of the pool: sends until nothing is marked. */
+/* Sends what is marked for LISTENER, a session's, until nothing is; what another thread sends, it waits for.
+ */
+REQUIRES (mcp_subscriptions)
+static void
+send_marked (struct listener *listener)
+{
+  struct mcp_subscriptions *subscriptions = listener->subscriptions;
+  while (listener->busy)
+    g_cond_wait (&subscriptions->quiet, &subscriptions->lock);
+  while (has_changes (listener) && !listener->left && !subscriptions->ending) {
+    struct changes changes = take_changes (listener);
+    listener->busy = TRUE;
+    g_mutex_unlock (&subscriptions->lock);
+    send_changes (listener, &changes, send_to_session, listener->session);
+    g_mutex_lock (&subscriptions->lock);
+    listener->busy = FALSE;
+    g_cond_broadcast (&subscriptions->quiet);
+  }
+}
+
+/* In a thread of the pool. */
 static void
 send_session (gpointer data, gpointer user_data)
 {
   struct listener *listener = data;
   struct mcp_subscriptions *subscriptions = user_data;
   g_mutex_lock (&subscriptions->lock);
-  while (has_changes (listener) && !listener->left && !subscriptions->ending) {
-    struct changes changes = take_changes (listener);
-    g_mutex_unlock (&subscriptions->lock);
-    send_changes (listener, &changes, send_to_session, listener->session);
-    g_mutex_lock (&subscriptions->lock);
-  }
+  send_marked (listener);
   listener->sending = FALSE;
   subscriptions->sending--;
   g_cond_broadcast (&subscriptions->quiet);
@@ -305,6 +321,23 @@ mcp_subscriptions_join (struct mcp_request *request)
   }
   g_mutex_unlock (&subscriptions->lock);
   if (!joins)
+    listener_unref (listener);
+}
+
+void
+mcp_subscriptions_settle (struct mcp_request *request)
+{
+  struct mcp_subscriptions *subscriptions = mcp_server_memory (request->server)->subscriptions;
+  if (!request->session)
+    return;
+  g_mutex_lock (&subscriptions->lock);
+  struct listener *listener = g_atomic_pointer_get (&request->session->listener);
+  if (listener) {
+    g_atomic_int_inc (&listener->references); /* whoever ends the session gives that of the list back */
+    send_marked (listener);
+  }
+  g_mutex_unlock (&subscriptions->lock);
+  if (listener)
     listener_unref (listener);
 }
 

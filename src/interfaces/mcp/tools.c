@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "interfaces/mcp/local_files.h"
 #include "interfaces/mcp/mcp_private.h"
+#include "interfaces/mcp/output.h"
 #include "interfaces/mcp/progress.h"
 #include "interfaces/mcp/reply.h"
 #include "tools/call.h"
@@ -17,6 +19,7 @@
 #include "tools/installed.h"
 
 #define CONVERSATION "conversation"
+#define SESSION      "session"
 
 /* ---- which ---- */
 
@@ -42,7 +45,8 @@ tools_is_offered (const struct toolset *toolset, const struct tool *tool, void *
   const struct principal *principal = request->caller->principal;
   const struct tools *tools = mcp_server_service (request->server)->tools;
   const struct role_caller caller = {principal->role, principal->read_only};
-  return tool_is_available (tools->config, tools->enablement, &caller, toolset, tool, NULL);
+  return toolset_shows (toolset, tool, request->caller->is_whole) &&
+         tool_is_available (tools->config, tools->enablement, &caller, toolset, tool, NULL);
 }
 
 /* A plain name is of the toolset that is shown; a contract's dotted name may be of any, where the caller is
@@ -70,17 +74,47 @@ may_name_conversation (const struct mcp_request *request)
   return !request->caller->conversation;
 }
 
+/* Whether only the basic tools are offered, and as shortly as it goes. */
+static gboolean
+tools_are_basic (const struct mcp_request *request)
+{
+  return mcp_toolset (request)->basic && !request->caller->is_whole;
+}
+
 static json_t *
 tools_describe (const struct mcp_request *request, const struct tool *tool)
 {
+  gboolean is_basic = tools_are_basic (request);
   g_autofree char *description = installed_describe (
       mcp_toolset (request), tool, mcp_server_service (request->server)->config, request->caller->python);
-  json_t *row = tool_describe (tool, TOOL_FORMAT_MCP, description);
+  json_t *row =
+      is_basic ? tool_describe_basic (tool, description) : tool_describe (tool, TOOL_FORMAT_MCP, description);
   json_t *properties = json_object_get (json_object_get (row, "inputSchema"), "properties");
-  if (may_name_conversation (request) && !json_object_get (properties, CONVERSATION))
+  if (!mcp_output_of (request).schemas)
+    json_object_del (row, "outputSchema");
+  if (!mcp_speaks (request, MCP_TITLES_VERSION)) {
+    json_object_del (row, "title");
+    json_object_del (row, "_meta");
+  }
+  if ((tool->hints & TOOL_LOCAL_FILES) && mcp_local_files_are_open (request))
+    json_object_set_new (
+        json_object_get (properties, "files"), "description",
+        json_string ("Files that the code finds in its current directory: paths of local files "
+                     "in the client's directory, or ids of stored files."));
+  json_t *session = json_object_get (properties, SESSION);
+  if (is_basic && session)
+    json_object_set_new (
+        session, "description",
+        json_string ("A name of your choice: calls with the same one share variables, imports "
+                     "and files. It is made when first named, and ends when unused for a while. "
+                     "Without one nothing stays for the next call."));
+  /* What only looks remembers nothing, and a short list need not say that it may be named there. */
+  if (may_name_conversation (request) && (!is_basic || (tool->hints & TOOL_EXECUTES)) &&
+      !json_object_get (properties, CONVERSATION))
     json_object_set_new (
         properties, CONVERSATION,
-        json_pack ("{s:s, s:i, s:s}", "type", "string", "maxLength", ADDER_CONVERSATION_BYTES, "description",
+        json_pack ("{s:[{s:s, s:i}, {s:s}], s:s}", "anyOf", "type", "string", "maxLength",
+                   ADDER_CONVERSATION_BYTES, "type", "null", "description",
                    "Any id of your choice for this conversation, the same in each call: what calls remember "
                    "for each other is kept by it. Without one, each call is on its own."));
   return row;
@@ -105,16 +139,20 @@ has_no_conversation (const struct tool *tool)
   return !field_find (tool->parameters, CONVERSATION);
 }
 
-/* ARGUMENTS without the conversation, which becomes CALLER's. The caller's. */
+/* ARGUMENTS without the conversation, which becomes CALLER's. Some clients send null for every argument that
+ * a model left out, so null is no name. The caller's. */
 static json_t *
 take_conversation (const struct mcp_request *request, const struct tool *tool, json_t *arguments,
                    struct tool_caller *caller)
 {
-  const char *named = json_string_value (json_object_get (arguments, CONVERSATION));
-  if (!named || !may_name_conversation (request) || !has_no_conversation (tool))
+  const json_t *given = json_object_get (arguments, CONVERSATION);
+  const char *named = json_string_value (given);
+  gboolean taken = named ? may_name_conversation (request) : json_is_null (given);
+  if (!taken || !has_no_conversation (tool))
     return json_incref (arguments);
   json_t *rest = json_copy (arguments);
-  caller->conversation = named;
+  if (named)
+    caller->conversation = named;
   json_object_del (rest, CONVERSATION);
   return rest;
 }
@@ -130,13 +168,26 @@ tools_call_tool (struct mcp_request *request, const char *name, json_t *argument
   struct tool_reply reply;
   struct mcp_watched watched;
   mcp_tool_caller (request, &caller);
+  caller.makes_sessions = tools_are_basic (request);
   mcp_progress_watch (&watched, request, &caller);
   g_autoptr (json_t) rest = take_conversation (request, tool, arguments, &caller);
-  gboolean done = mcp_approved_call (request, toolset->name, tool->name, rest, &caller, &reply);
+  g_autoptr (GError) problem = NULL;
+  struct mcp_local_files files = {0};
+  gboolean done =
+      !(tool->hints & TOOL_LOCAL_FILES) || mcp_local_files_take (request, rest, &files, &caller, &problem);
+  if (done)
+    done = mcp_approved_call (request, toolset->name, tool->name, rest, &caller, &reply);
+  else if (problem) {
+    reply = (struct tool_reply){
+        .value = json_pack ("{s:o, s:n}", "error", json_text_or_null (problem->message), "run_id"),
+        .is_error = TRUE};
+    done = TRUE;
+  }
+  mcp_local_files_clear (&files);
   mcp_progress_end (&watched);
   if (!done)
     return TRUE;
-  mcp_result (request, mcp_reply_result (request->server, &reply));
+  mcp_result (request, mcp_reply_result (request, &reply));
   tool_reply_clear (&reply);
   return TRUE;
 }

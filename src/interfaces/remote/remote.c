@@ -224,7 +224,7 @@ remote_check (const json_t *answer, const struct field *const *replies, GError *
     if (field_fits (*replies, answer))
       return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-               "%s answered otherwise than a daemon of this version (adder %s) does", remote_url (),
+               "%s answered differently from a daemon of this version (adder %s)", remote_url (),
                adder_version ());
   return FALSE;
 }

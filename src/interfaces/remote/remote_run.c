@@ -103,7 +103,7 @@ static const struct field replay_told_fields[] = {
 static const struct field started_fields[] = {MUST_TEXT ("run_id"), {0}};
 static const struct field output_fields[] = {MUST_TEXT ("text"), {0}};
 static const struct field display_fields[] = {{.name = "data", .types = FIELD_OBJECT}, {0}};
-static const struct field progress_fields[] = {WHOLE ("done", ""), WHOLE ("of", ""), {0}};
+static const struct field progress_fields[] = {MUST_TEXT ("text"), WHOLE ("done", ""), WHOLE ("of", ""), {0}};
 
 static const struct event_row {
   const char *name;
@@ -116,7 +116,7 @@ static const struct event_row {
     {"stdout", output_fields, ITEM_EVENT, ADDER_EVENT_STDOUT, "text"},
     {"stderr", output_fields, ITEM_EVENT, ADDER_EVENT_STDERR, "text"},
     {"display", display_fields, ITEM_EVENT, ADDER_EVENT_DISPLAY, "data"},
-    {"progress", progress_fields, ITEM_EVENT, ADDER_EVENT_PROGRESS, NULL},
+    {"progress", progress_fields, ITEM_EVENT, ADDER_EVENT_PROGRESS, "text"},
     {"result", result_fields, ITEM_EVENT, ADDER_EVENT_RESULT, NULL},
     {"replay", replay_told_fields, ITEM_PLAN, ADDER_EVENT_STARTED, NULL},
     {"end", replay_told_fields, ITEM_REPORT, ADDER_EVENT_STARTED, NULL},
@@ -300,7 +300,7 @@ fetch_file (int folder_fd, const json_t *file, gsize index, GError **error)
   const char *id = json_string_value (json_object_get (file, "file_id"));
   if (!id) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                 "the daemon does not keep %s, so it cannot be had over HTTP (docs/files.md)",
+                 "the daemon does not keep %s, so it cannot be read over HTTP (docs/files.md)",
                  json_member_text (file, "name"));
     error_make_printable (error);
     return NULL;

@@ -64,7 +64,7 @@ remote_tool (const json_t *question, void (*saw) (gpointer data, const struct to
     const json_t *value = json_object_get (question, local[i]);
     if (value && !json_is_null (value) && !json_is_false (value)) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                   "%s is for a daemon of this machine: elsewhere the token says who asks", local[i]);
+                   "%s is for a daemon of this machine: elsewhere the token identifies the caller", local[i]);
       return NULL;
     }
   }

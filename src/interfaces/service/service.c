@@ -77,6 +77,15 @@ service_end_operation (struct service *service, const struct operation *operatio
     service_end (service);
 }
 
+gboolean
+service_is_ending (struct service *service)
+{
+  g_mutex_lock (&service->lock);
+  gboolean ending = service->ending;
+  g_mutex_unlock (&service->lock);
+  return ending;
+}
+
 void
 service_set_ending (struct service *service)
 {

@@ -47,6 +47,7 @@ void service_end_operation (struct service *service, const struct operation *ope
 
 /* From now on nothing begins. */
 void service_set_ending (struct service *service);
+gboolean service_is_ending (struct service *service);
 
 /* What would be lost with the daemon: sessions that live, approvals that wait or are not used yet. */
 struct service_holding {

@@ -193,6 +193,7 @@ call_backend_call_engine (struct call_backend *backend, const json_t *question, 
   const struct tool_caller caller = {
       .owner = backend->owner,
       .front_end = "cli",
+      .at_terminal = TRUE,
       .watch_fd = watched,
       .directory_fd = directory_fd,
       .progressed = backend->saw,

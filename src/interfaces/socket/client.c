@@ -23,6 +23,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "base/peer.h"
+#include "base/syscalls.h"
 #include "common/config.h"
 #include "common/error.h"
 #include "common/json.h"
@@ -179,15 +180,30 @@ open_log (GError **error)
   return fd;
 }
 
+#define SELF    "/proc/self/exe"
+#define DELETED " (deleted)"
+
+/* The program to start as a daemon: this one, or the one that was put in its place since it was started. The
+ * caller's. */
+static char *
+client_program (void)
+{
+  g_autofree char *path = g_file_read_link (SELF, NULL);
+  if (!path || !g_str_has_suffix (path, DELETED))
+    return g_strdup (SELF);
+  path[strlen (path) - strlen (DELETED)] = '\0';
+  return g_strdup (access (path, X_OK) == 0 ? path : SELF);
+}
+
 /* In the child: becomes the daemon's grandparent. Only async-signal-safe calls, since the caller may have
  * threads. The daemon keeps nothing of ours: not the pipe that a shell reads our output from, not the
  * terminal, not the directory. */
 G_GNUC_NORETURN static void
-exec_daemon (char *const *arguments, int null_fd, int log_fd, int ready_fd)
+exec_daemon (const char *program, char *const *arguments, int null_fd, int log_fd, int ready_fd)
 {
   sigset_t none;
   if (setsid () < 0 || fork () != 0)
-    _exit (0);
+    sys_exit (0);
   sigemptyset (&none);
   sigprocmask (SIG_SETMASK, &none, NULL);
   signal (SIGPIPE, SIG_DFL);
@@ -195,9 +211,9 @@ exec_daemon (char *const *arguments, int null_fd, int log_fd, int ready_fd)
       dup2 (log_fd, STDERR_FILENO) >= 0 &&
       (ready_fd == READY_FD ? fcntl (READY_FD, F_SETFD, 0) : dup2 (ready_fd, READY_FD)) >= 0) {
     syscall (SYS_close_range, READY_FD + 1, ~0U, 0);
-    execv ("/proc/self/exe", arguments);
+    execv (program, arguments);
   }
-  _exit (127);
+  sys_exit (127);
 }
 
 /* The daemon writes one R when it listens, or a sentence why it does not, and closes. */
@@ -229,8 +245,10 @@ wait_ready (int fd, GError **error)
   return FALSE;
 }
 
-gboolean
-client_start_daemon (const char *socket, const char *idle_exit, const char *http, GError **error)
+/* FOR_COMMAND: nobody asked for a daemon, but a command needs one. */
+static gboolean
+start_daemon (const char *socket, const char *idle_exit, gboolean http_off, gboolean for_command,
+              GError **error)
 {
   int ready[2];
   autoclose int null_fd = open ("/dev/null", O_RDWR | O_CLOEXEC);
@@ -244,30 +262,38 @@ client_start_daemon (const char *socket, const char *idle_exit, const char *http
   g_autofree char *ready_option = g_strdup_printf ("--ready-fd=%d", READY_FD);
   g_autofree char *socket_option = g_strdup_printf ("--socket=%s", socket);
   g_autofree char *idle_option = idle_exit ? g_strdup_printf ("--idle-exit=%s", idle_exit) : NULL;
-  char *arguments[] = {(char *)"adder",
-                       (char *)"serve",
-                       (char *)"--background",
-                       ready_option,
-                       socket_option,
-                       idle_option ? idle_option : (char *)http,
-                       idle_option ? (char *)http : NULL,
-                       NULL};
+  char *arguments[9] = {(char *)"adder", (char *)"serve", (char *)"--background", ready_option,
+                        socket_option};
+  gsize count = 5;
+  if (idle_option)
+    arguments[count++] = idle_option;
+  if (http_off)
+    arguments[count++] = (char *)"--http=off";
+  if (for_command)
+    arguments[count++] = (char *)"--for-command";
 
+  g_autofree char *program = client_program ();
   pid_t child = fork ();
   if (child < 0)
     return error_from_errno (error, errno, "cannot start the daemon");
   if (child == 0)
-    exec_daemon (arguments, null_fd, log_fd, ready_write);
+    exec_daemon (program, arguments, null_fd, log_fd, ready_write);
   while (waitpid (child, NULL, 0) < 0 && errno == EINTR)
     ;
   fd_close (&ready_write);
   return wait_ready (ready_read, error);
 }
 
+gboolean
+client_start_daemon (const char *socket, const char *idle_exit, gboolean http_off, GError **error)
+{
+  return start_daemon (socket, idle_exit, http_off, FALSE, error);
+}
+
 /* ---- connecting, starting or replacing as needed ---- */
 
-static gboolean
-take_start_lock (const char *socket, int *ret_fd, GError **error)
+gboolean
+client_lock_start (const char *socket, int *ret_fd, GError **error)
 {
   g_autofree char *path = g_strconcat (socket, ".start.lock", NULL);
   autoclose int fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -281,12 +307,13 @@ take_start_lock (const char *socket, int *ret_fd, GError **error)
   return TRUE;
 }
 
+/* One that somebody asked for is never replaced. */
 static gboolean
-is_older (const struct client *client)
+may_replace (const struct client *client)
 {
   struct protocol_hello own;
   protocol_hello_own (&own);
-  return protocol_hello_compare (&client->daemon, &own) < 0;
+  return client->daemon.started_by_command && protocol_hello_compare (&client->daemon, &own) < 0;
 }
 
 /* "3 runs and 1 session"; the caller's. */
@@ -305,30 +332,39 @@ held_text (const struct client_stopped *held)
   return g_string_free (text, FALSE);
 }
 
+/* "the daemon (adder 1.2, process 7, protocol 10) is older than this command line (adder 1.3, protocol 11)";
+ * the caller's. */
+static char *
+other_version (const struct client *client)
+{
+  return g_strdup_printf (
+      "the daemon (adder %s, process %" G_GINT64_FORMAT ", protocol %u) is %s than this command line (adder "
+      "%s, protocol %u)",
+      client->daemon.version, client->daemon.pid, client->daemon.protocol,
+      client->daemon.protocol > PROTOCOL_VERSION ? "newer" : "older", adder_version (), PROTOCOL_VERSION);
+}
+
+/* HELD: what keeps a daemon that a command started; NULL: it is not for a command to end. */
 static gboolean
 check_protocol (struct client *client, const struct client_stopped *held, GError **error)
 {
   if (client->daemon.protocol == PROTOCOL_VERSION)
     return TRUE;
+  g_autofree char *versions = other_version (client), *what = held ? held_text (held) : NULL;
   if (client->daemon.protocol > PROTOCOL_VERSION)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                 "the daemon (adder %s) is newer than this command line (adder %s): use the newer one, or "
-                 "end the daemon "
-                 "with adder stop",
-                 client->daemon.version, adder_version ());
-  else {
-    g_autofree char *what = held_text (held);
+                 "%s: use the newer command line, or end the daemon with adder stop", versions);
+  else if (what)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                 "the daemon (adder %s) is older than this command line (adder %s) and has %s: "
-                 "wait for them, "
-                 "or end it with adder stop --force",
-                 client->daemon.version, adder_version (), what);
-  }
+                 "%s and has %s: wait for them, or end it with adder stop --force", versions, what);
+  else
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "%s, and was started by hand: restart it, or use the command line of its version", versions);
   client_close (client);
   return FALSE;
 }
 
-/* CLIENT's daemon is older. *RET_GONE: it ended, and CLIENT is closed. */
+/* CLIENT's daemon is older, and a command started it. *RET_GONE: it ended, and CLIENT is closed. */
 static gboolean
 client_replace (struct client *client, gboolean *ret_gone, GError **error)
 {
@@ -357,7 +393,7 @@ start_and_connect (const char *socket, struct client *ret_client, GError **error
 {
   for (int left = START_TRIES;; left--) {
     g_autoptr (GError) problem = NULL;
-    if (!client_start_daemon (socket, NULL, NULL, error))
+    if (!start_daemon (socket, NULL, FALSE, TRUE, error))
       return FALSE;
     if (client_connect (socket, ret_client, &problem))
       return TRUE;
@@ -371,12 +407,11 @@ start_and_connect (const char *socket, struct client *ret_client, GError **error
 gboolean
 client_open (const char *socket, struct client *ret_client, GError **error)
 {
-  static const struct client_stopped nothing;
   g_autoptr (GError) problem = NULL;
   struct client client;
   if (client_connect (socket, &client, &problem)) {
-    if (!is_older (&client)) {
-      if (!check_protocol (&client, &nothing, error))
+    if (!may_replace (&client)) {
+      if (!check_protocol (&client, NULL, error))
         return FALSE;
       *ret_client = client;
       return TRUE;
@@ -390,18 +425,18 @@ client_open (const char *socket, struct client *ret_client, GError **error)
 
   /* Look again under the lock: somebody else may have started or replaced it meanwhile. */
   autoclose int lock_fd = -1;
-  if (!take_start_lock (socket, &lock_fd, error))
+  if (!client_lock_start (socket, &lock_fd, error))
     return FALSE;
   gboolean absent = !client_connect (socket, &client, &problem);
   if (absent && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)) {
     g_propagate_error (error, g_steal_pointer (&problem));
     return FALSE;
   }
-  if (!absent && is_older (&client) && !client_replace (&client, &absent, error))
+  if (!absent && may_replace (&client) && !client_replace (&client, &absent, error))
     return FALSE;
   if (absent && !start_and_connect (socket, &client, error))
     return FALSE;
-  if (!check_protocol (&client, &nothing, error))
+  if (!check_protocol (&client, NULL, error))
     return FALSE;
   *ret_client = client;
   return TRUE;
@@ -509,7 +544,7 @@ connect_for (const char *socket, const char *name, struct client *ret_client, GE
   if (g_str_has_prefix (name, "approval."))
     return connect_running (socket, "nothing waits for an approval, since no daemon is running", ret_client,
                             error);
-  if (g_str_has_prefix (name, "status."))
+  if (g_str_has_prefix (name, "status.") || g_str_has_prefix (name, "daemon."))
     return connect_running (socket, "no daemon is running", ret_client, error);
   return client_find (socket, ret_client, error);
 }

@@ -21,8 +21,8 @@ struct client {
 gboolean client_connect (const char *socket, struct client *ret_client, GError **error);
 
 /* The same; without a daemon starts one in the background and waits until it listens. A daemon that is older
- * than this program is replaced when it is idle; a busy one is used as it is and CLIENT's note says so, or,
- * when it speaks another version of the protocol, ADDER_ERROR_BUSY says what to do. */
+ * than this program, that a command started and that has nothing to do, is replaced; any other is used as it
+ * is where it speaks the same protocol, and is an error that says what to do where it does not. */
 gboolean client_open (const char *socket, struct client *ret_client, GError **error);
 
 void client_close (struct client *client);
@@ -46,8 +46,11 @@ gboolean client_stop (struct client *client, enum client_stop how, struct client
 char *client_socket (GError **error);
 
 /* Starts a daemon for SOCKET in the background and waits until it listens. IDLE_EXIT as text for --idle-exit,
- * HTTP an option ("--http"); both may be NULL. */
-gboolean client_start_daemon (const char *socket, const char *idle_exit, const char *http, GError **error);
+ * or NULL; HTTP_OFF: at no address of the configuration. */
+gboolean client_start_daemon (const char *socket, const char *idle_exit, gboolean http_off, GError **error);
+
+/* While the caller has *RET_FD open, no command starts or replaces a daemon for SOCKET. */
+gboolean client_lock_start (const char *socket, int *ret_fd, GError **error);
 
 /* As client_connect, for those who ask about sessions: without a daemon there are none. */
 gboolean client_find (const char *socket, struct client *ret_client, GError **error);

@@ -12,6 +12,7 @@
 #include "interfaces/socket/client.h"
 #include "library/library.h"
 #include "operations/operation.h"
+#include "tools/tools.h"
 
 LOCK_CLASS (daemon_event_source);
 
@@ -29,6 +30,7 @@ struct daemon_event_source {
   struct protocol_message message; /* the event that was given last */
   json_t *result;                  /* of the run that ended last */
   json_t *saved;                   /* what became of the files */
+  json_t *told;                    /* the progress that was told last */
 };
 
 static gboolean
@@ -96,15 +98,18 @@ event_source_take_result (struct daemon_event_source *source, struct run_event *
 }
 
 static gboolean
-event_source_take_progress (const struct protocol_message *message, struct run_event *ret_event,
-                            GError **error)
+event_source_take_progress (struct daemon_event_source *source, struct run_event *ret_event, GError **error)
 {
-  g_autoptr (json_t) told =
-      json_parse_object (message->data, message->length, "the daemon's progress", error);
+  const struct protocol_message *message = &source->message;
+  g_clear_pointer (&source->told, json_decref);
+  source->told = json_parse_object (message->data, message->length, "the daemon's progress", error);
+  const struct tool_progress progress = tool_progress_from_json (source->told);
   *ret_event = (struct run_event){.kind = ADDER_EVENT_PROGRESS,
-                                  .done = (guint64)json_integer_value (json_object_get (told, "done")),
-                                  .of = (guint64)json_integer_value (json_object_get (told, "of"))};
-  return told != NULL;
+                                  .data = progress.text,
+                                  .length = strlen (progress.text),
+                                  .done = (guint64)progress.done,
+                                  .of = (guint64)progress.of};
+  return source->told != NULL;
 }
 
 /* Fills RET_EVENT from the message; FALSE without ERROR when it is no event. */
@@ -120,7 +125,7 @@ event_source_take_event (struct daemon_event_source *source, struct run_event *r
     note_saved (source);
     return FALSE;
   case PROTOCOL_PROGRESS:
-    return event_source_take_progress (message, ret_event, error);
+    return event_source_take_progress (source, ret_event, error);
   case PROTOCOL_STDOUT:
     kind = ADDER_EVENT_STDOUT;
     break;
@@ -244,6 +249,7 @@ daemon_free (struct event_source *base)
   g_mutex_clear (&source->lock);
   g_free (source->socket);
   g_free (source->session);
+  json_decref (source->told);
   json_decref (source->result);
   json_decref (source->saved);
   g_free (base->note);

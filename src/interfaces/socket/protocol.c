@@ -44,7 +44,7 @@ static const struct frame_row frame_table[] = {
     {PROTOCOL_SESSION, IN (REQUEST), 8 * MIB, PROTOCOL_FDS_MAX},
     {PROTOCOL_ANSWER, IN (ANSWER), 256 * MIB, 1},
     {PROTOCOL_CALL, IN (REQUEST), 8 * MIB, 1},
-    {PROTOCOL_MCP, IN (REQUEST), 8 * MIB, 1},
+    {PROTOCOL_MCP, IN (REQUEST), 8 * MIB, 2},
     {PROTOCOL_PROGRESS, IN (ANSWER) | IN (EVENT), 4 * KIB, 0},
 };
 
@@ -253,9 +253,9 @@ protocol_hello_own (struct protocol_hello *ret_hello)
 json_t *
 protocol_hello_to_json (const struct protocol_hello *hello)
 {
-  return json_pack ("{s:i, s:s, s:I, s:I, s:i}", "protocol", (int)hello->protocol, "version", hello->version,
-                    "built", (json_int_t)hello->built_us, "pid", (json_int_t)hello->pid, "running",
-                    (int)hello->running);
+  return json_pack ("{s:i, s:s, s:I, s:I, s:i, s:b}", "protocol", (int)hello->protocol, "version",
+                    hello->version, "built", (json_int_t)hello->built_us, "pid", (json_int_t)hello->pid,
+                    "running", (int)hello->running, "by_command", hello->started_by_command);
 }
 
 gboolean
@@ -264,13 +264,14 @@ protocol_hello_from_message (const struct protocol_message *message, struct prot
 {
   struct protocol_hello hello = {0};
   json_int_t protocol = 0, built = 0, pid = 0, running = 0;
+  int by_command = 0;
   const char *version;
   g_autoptr (json_t) value =
       json_parse_object (message->data, message->length, "the greeting on the local socket", error);
   if (!value)
     return FALSE;
-  if (json_unpack (value, "{s:I, s:s, s?I, s?I, s?I}", "protocol", &protocol, "version", &version, "built",
-                   &built, "pid", &pid, "running", &running) < 0 ||
+  if (json_unpack (value, "{s:I, s:s, s?I, s?I, s?I, s?b}", "protocol", &protocol, "version", &version,
+                   "built", &built, "pid", &pid, "running", &running, "by_command", &by_command) < 0 ||
       protocol < 1 || protocol > G_MAXINT || running < 0 || running > G_MAXINT) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the greeting on the local socket lacks protocol and version");
@@ -280,6 +281,7 @@ protocol_hello_from_message (const struct protocol_message *message, struct prot
   hello.built_us = built;
   hello.pid = pid;
   hello.running = (guint)running;
+  hello.started_by_command = by_command;
   g_strlcpy (hello.version, version, sizeof hello.version);
   *ret_hello = hello;
   return TRUE;

@@ -3,7 +3,7 @@
  *
  *     client                                   daemon
  *     HELLO {protocol, version, built}    ->
- *                                         <-   HELLO {protocol, version, built, pid, running}
+ *                                         <-   HELLO {protocol, version, built, pid, running, by_command}
  *     RUN {...} + descriptors             ->
  *     CODE bytes                          ->
  *                                         <-   STARTED, then STDOUT and STDERR bytes, DISPLAY {...} and
@@ -121,6 +121,7 @@ struct protocol_hello {
   /* Of a daemon only. */
   gint64 pid;
   guint running;
+  gboolean started_by_command; /* one that needed a daemon: nobody asked for this very one */
 };
 
 /* This program's own; pid and running are left 0. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon's side of the local socket.
  *
- * Theory of operation. The main thread accepts, and waits on three descriptors: the listening socket, a
- * signalfd, and an eventfd by which a connection's thread says that it ended or that STOP was asked for. A
- * connection's thread reads a request, carries it out by the library's blocking calls, writes what comes of
- * it, and reads the next one.
+ * Theory of operation. The main thread accepts, and waits on four descriptors: the listening socket, a
+ * signalfd, an eventfd by which a connection's thread says that it ended or that STOP was asked for, and an
+ * inotify instance that tells when files of the socket's directory are removed. A connection's thread reads a
+ * request, carries it out by the library's blocking calls, writes what comes of it, and reads the next one.
  *
  * Who may connect: the socket is 0600 in a directory that is 0700, and the kernel's word for the peer's user
  * id is compared on top of it, because a socket given with --socket may lie in a directory that others can
@@ -22,11 +22,9 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -45,74 +43,36 @@
 
 /* ---- start ---- */
 
-static void
-do_nothing (G_GNUC_UNUSED int signal)
-{
-}
-
-/* Waits for the lock for LOCK_WAIT_S at most. flock has no timeout of its own; a SIGALRM interrupts it, which
- * is fine in a program that is just starting and has one thread. */
-static int
-wait_for_lock (int fd)
-{
-  struct sigaction before, action = {.sa_handler = do_nothing};
-  sigaction (SIGALRM, &action, &before);
-  alarm (LOCK_WAIT_S);
-  int r = flock (fd, LOCK_EX) < 0 ? -errno : 0;
-  alarm (0);
-  sigaction (SIGALRM, &before, NULL);
-  return r;
-}
-
-/* The lock's file stays for ever: removing a locked file would let two daemons lock two files of one name. */
+/* Told when something in the socket's directory is removed or renamed: whoever cleans up there may take the
+ * socket as well. */
 static gboolean
-server_take_lock (struct server *server, gboolean wait, GError **error)
+watch_directory (struct server *server, GError **error)
 {
-  server->lock_fd = open (server->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (server->lock_fd < 0)
-    return error_from_errno (error, errno, "cannot open the lock %s", server->lock_path);
-  if (flock (server->lock_fd, LOCK_EX | LOCK_NB) == 0)
-    return TRUE;
-  int err = errno;
-  if (err == EWOULDBLOCK && wait)
-    err = -wait_for_lock (server->lock_fd);
-  if (err == 0)
-    return TRUE;
-  if (err == EWOULDBLOCK || err == EINTR) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                 "another daemon serves %s already (adder status shows it, adder stop ends it)",
-                 server->path);
-    return FALSE;
-  }
-  return error_from_errno (error, err, "cannot lock %s", server->lock_path);
+  g_autofree char *directory = g_path_get_dirname (server->socket.path);
+  server->removed_fd = inotify_init1 (IN_CLOEXEC | IN_NONBLOCK);
+  return (server->removed_fd >= 0 &&
+          inotify_add_watch (server->removed_fd, directory, IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR) >= 0) ||
+         error_from_errno (error, errno, "cannot watch %s", directory);
+}
+
+/* Whether the process belongs to a terminal. */
+static gboolean
+has_terminal (void)
+{
+  autoclose int fd = open ("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  return fd >= 0;
 }
 
 static gboolean
-listen_at (struct server *server, GError **error)
+server_start (struct server *server, const struct server_options *options, GError **error)
 {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (strlen (server->path) >= sizeof address.sun_path) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the socket's path %s is longer than %zu bytes",
-                 server->path, sizeof address.sun_path - 1);
+  g_autoptr (GError) problem = NULL;
+  if (!local_socket_open (options->socket, options->wait_for_lock ? LOCK_WAIT_S : 0, &server->socket, error))
     return FALSE;
-  }
-  memcpy (address.sun_path, server->path, strlen (server->path));
-  server->listen_fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (server->listen_fd < 0)
-    return error_from_errno (error, errno, "cannot make a socket");
-
-  /* We hold the lock, so a socket of that name is a dead daemon's; anything else is somebody's file. */
-  struct stat st;
-  if (lstat (server->path, &st) == 0 && S_ISSOCK (st.st_mode))
-    unlink (server->path);
-  /* bind makes the file with the socket's own mode: no moment in which it is open to others. */
-  if (fchmod (server->listen_fd, 0600) < 0 ||
-      bind (server->listen_fd, (struct sockaddr *)&address, sizeof address) < 0)
-    return error_from_errno (error, errno, "cannot make the socket %s", server->path);
-  server->bound = TRUE;
-  /* As many as the kernel allows: a burst of clients waits its turn instead of being told to try again. */
-  if (listen (server->listen_fd, SOMAXCONN) < 0)
-    return error_from_errno (error, errno, "cannot listen on %s", server->path);
+  if ((server->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
+    return error_from_errno (error, errno, "cannot make an eventfd");
+  if (!watch_directory (server, &problem))
+    log_warning ("a socket that is removed is not made again: %s", problem->message);
   return TRUE;
 }
 
@@ -120,25 +80,23 @@ struct server *
 server_new (const struct server_options *options, GError **error)
 {
   struct server *server = g_new0 (struct server, 1);
-  server->path = g_strdup (options->socket);
-  server->lock_path = g_strconcat (options->socket, ".lock", NULL);
-  server->lock_fd = server->listen_fd = server->wake_fd = -1;
-  server->idle_exit_ms = options->idle_exit_ms;
+  server->wake_fd = server->removed_fd = -1;
+  server->socket = LOCAL_SOCKET_CLOSED;
   server->max_connections = options->max_connections;
   server->log_code = options->log_code;
   server->started_us = g_get_monotonic_time ();
+  g_mutex_init (&server->reloading);
   g_mutex_init (&server->lock);
+  server->idle_exit_ms = options->idle_exit_ms;
   server->connections = g_hash_table_new (NULL, NULL);
   g_cond_init (&server->ended);
+  server->had_terminal = has_terminal ();
+  server->logged_to_terminal = isatty (STDERR_FILENO);
   protocol_hello_own (&server->hello);
   server->hello.pid = getpid ();
-
-  if (!server_take_lock (server, options->wait_for_lock, error) || !listen_at (server, error))
+  server->hello.started_by_command = options->started_by_command;
+  if (!server_start (server, options, error))
     g_clear_pointer (&server, server_free);
-  else if ((server->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) {
-    error_from_errno (error, errno, "cannot make an eventfd");
-    g_clear_pointer (&server, server_free);
-  }
   return server;
 }
 
@@ -147,17 +105,14 @@ server_free (struct server *server)
 {
   if (!server)
     return;
-  fd_close (&server->listen_fd);
-  if (server->bound)
-    unlink (server->path);
   fd_close (&server->wake_fd);
-  fd_close (&server->lock_fd);
+  fd_close (&server->removed_fd);
+  local_socket_close (&server->socket);
   UNSHARED (server);
   g_hash_table_destroy (server->connections);
   g_mutex_clear (&server->lock);
+  g_mutex_clear (&server->reloading);
   g_cond_clear (&server->ended);
-  g_free (server->path);
-  g_free (server->lock_path);
   g_free (server);
 }
 
@@ -179,8 +134,7 @@ void
 server_set_service (struct server *server, struct service *service)
 {
   server->service = service;
-  service->engine->describe = server_status;
-  service->engine->described = server;
+  service->engine->daemon = (struct daemon){server_status, server_listen, server_reload, server};
 }
 
 void
@@ -197,14 +151,18 @@ static gboolean
 server_greet (struct connection *connection, gboolean *ret_same_protocol, GError **error)
 {
   struct protocol_message message;
-  struct protocol_hello client, own = connection->server->hello;
+  struct protocol_hello client, own;
   if (!protocol_receive (connection->fd, PROTOCOL_AWAIT_HELLO, PROTOCOL_FRAME_MS, &message, error))
     return FALSE;
   gboolean ok = message.kind == PROTOCOL_HELLO && protocol_hello_from_message (&message, &client, error);
   protocol_message_clear (&message);
   if (!ok)
     return FALSE;
-  struct service *service = connection->server->service;
+  struct server *server = connection->server;
+  g_mutex_lock (&server->lock);
+  own = server->hello;
+  g_mutex_unlock (&server->lock);
+  struct service *service = server->service;
   g_mutex_lock (&service->lock);
   own.running = service->running;
   g_mutex_unlock (&service->lock);
@@ -275,15 +233,19 @@ server_connection_thread (gpointer data)
 
 /* Why the process at the other end of FD may not connect; NULL: it may. */
 static const char *
-why_refused (int fd, uid_t *ret_uid)
+why_refused (int fd, uid_t *ret_uid, AdderError *ret_code)
 {
   struct peer peer;
-  if (peer_look (fd, &peer) < 0 || !peer.trusted)
+  int r = peer_look (fd, &peer);
+  *ret_code = r == -EMFILE || r == -ENFILE ? ADDER_ERROR_BUSY : ADDER_ERROR_INVALID;
+  if (*ret_code == ADDER_ERROR_BUSY)
+    return "the daemon has as many files open as it may (its limit of descriptors)";
+  if (r < 0 || !peer.trusted)
     return "this daemon belongs to another user";
   *ret_uid = peer.uid;
   return peer.near
              ? NULL
-             : "who asks has ended, or lives in another user or pid namespace, as in a container: there, "
+             : "the caller has ended, or lives in another user or pid namespace, as in a container: there, "
                "use HTTP ([http] listen) with a token";
 }
 
@@ -305,7 +267,7 @@ server_turn_away (struct server *server, int fd, AdderError code, const char *wh
 static void
 server_accept_one (struct server *server)
 {
-  autoclose int fd = accept4 (server->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+  autoclose int fd = accept4 (server->socket.fd, NULL, NULL, SOCK_CLOEXEC);
   uid_t uid = 0;
   if (fd < 0) {
     /* Descriptors are used up: the connection stays in the queue, and accepting again at once would spin. */
@@ -315,9 +277,10 @@ server_accept_one (struct server *server)
     }
     return;
   }
-  const char *why = why_refused (fd, &uid);
+  AdderError code;
+  const char *why = why_refused (fd, &uid, &code);
   if (why) {
-    server_turn_away (server, fd, ADDER_ERROR_INVALID, why);
+    server_turn_away (server, fd, code, why);
     return;
   }
   struct connection *connection = g_new0 (struct connection, 1);
@@ -359,19 +322,20 @@ idle_left_ms (struct server *server, gint64 *idle_since_us)
 {
   g_mutex_lock (&server->lock);
   gboolean connected = g_hash_table_size (server->connections) > 0;
+  guint64 idle_exit_ms = server->idle_exit_ms;
   g_mutex_unlock (&server->lock);
   connected = connected || (server->http && http_server_connections (server->http) > 0);
-  if (connected || server->idle_exit_ms == 0) {
+  if (connected || idle_exit_ms == 0) {
     *idle_since_us = 0;
     return -1;
   }
   gint64 now = g_get_monotonic_time ();
   if (*idle_since_us == 0)
     *idle_since_us = now;
-  gint64 left = (gint64)server->idle_exit_ms - (now - *idle_since_us) / 1000;
+  gint64 left = (gint64)idle_exit_ms - (now - *idle_since_us) / 1000;
   if (left <= 0 && service_is_kept (server->service)) {
     *idle_since_us = now;
-    left = (gint64)server->idle_exit_ms;
+    left = (gint64)idle_exit_ms;
   }
   return (int)CLAMP (left, 0, G_MAXINT);
 }
@@ -388,15 +352,59 @@ stop_asked (struct server *server)
   return ending;
 }
 
+/* Makes the sockets again whose files are gone, and empties the inotify instance. */
+static void
+renew_sockets (struct server *server)
+{
+  char events[4096];
+  g_autoptr (GError) problem = NULL;
+  while (read (server->removed_fd, events, sizeof events) > 0)
+    ;
+  if (local_socket_is_lost (&server->socket)) {
+    log_warning ("%s was removed; it is made again", server->socket.path);
+    local_socket_renew (&server->socket, &problem);
+  }
+  if (!problem && server->http)
+    http_server_renew_sockets (server->http, &problem);
+  if (problem)
+    log_error ("%s", problem->message);
+}
+
+/* A terminal that is closed sends SIGHUP as well: a daemon that was started there ends with it. */
+static gboolean
+lost_terminal (const struct server *server)
+{
+  return (server->had_terminal && !has_terminal ()) ||
+         (server->logged_to_terminal && !isatty (STDERR_FILENO));
+}
+
+/* FALSE: it is one to end by. */
+static gboolean
+take_signal (struct server *server, int signal_fd)
+{
+  struct signalfd_siginfo info = {0};
+  G_GNUC_UNUSED ssize_t got = read (signal_fd, &info, sizeof info);
+  if (info.ssi_signo != SIGHUP || lost_terminal (server)) {
+    log_info ("ending: signal %u", info.ssi_signo);
+    return FALSE;
+  }
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) done = server_reload (server, &problem);
+  if (!done)
+    log_error ("the configuration stays as it is: %s", problem->message);
+  return TRUE;
+}
+
 static gboolean
 accept_until_end (struct server *server, int signal_fd, GError **error)
 {
   gint64 idle_since_us = 0;
   for (;;) {
     struct pollfd ready[] = {
-        {.fd = server->listen_fd, .events = POLLIN},
+        {.fd = server->socket.fd, .events = POLLIN},
         {.fd = server->wake_fd, .events = POLLIN},
         {.fd = signal_fd, .events = POLLIN},
+        {.fd = server->removed_fd, .events = POLLIN},
     };
     int left = idle_left_ms (server, &idle_since_us);
     int n = poll (ready, G_N_ELEMENTS (ready), left);
@@ -404,19 +412,17 @@ accept_until_end (struct server *server, int signal_fd, GError **error)
       return error_from_errno (error, errno, "cannot wait for connections");
     if (n < 0)
       continue;
-    if (ready[2].revents) {
-      struct signalfd_siginfo info = {0};
-      G_GNUC_UNUSED ssize_t got = read (signal_fd, &info, sizeof info);
-      log_info ("ending: signal %u", info.ssi_signo);
+    if (ready[2].revents && !take_signal (server, signal_fd))
       return TRUE;
-    }
     if (ready[1].revents && stop_asked (server)) {
       log_info ("ending: stop was asked for");
       return TRUE;
     }
+    if (ready[3].revents)
+      renew_sockets (server);
     if (ready[0].revents)
       server_accept_one (server);
-    else if (left == 0) {
+    else if (n == 0 && left == 0) {
       log_info ("ending: idle");
       return TRUE;
     }
@@ -427,11 +433,7 @@ static void
 end_connections (struct server *server)
 {
   gint64 deadline = g_get_monotonic_time () + END_WAIT_US;
-  fd_close (&server->listen_fd);
-  if (server->bound)
-    unlink (server->path);
-  server->bound = FALSE;
-
+  local_socket_mute (&server->socket);
   service_set_ending (server->service);
   /* Both interfaces close before anybody is waited for. */
   if (server->http)

@@ -12,6 +12,7 @@ struct server_options {
   guint max_connections; /* of each user */
   gboolean log_code;
   gboolean wait_for_lock; /* a daemon that is just ending holds it a little longer: wait for some seconds */
+  gboolean started_by_command; /* that needed a daemon, and not by somebody who wanted one */
 };
 
 struct server;
@@ -32,9 +33,9 @@ void server_set_http (struct server *server, struct http_server *http);
 /* Has the main thread look around: something came or went. From any thread; DATA is a struct server. */
 void server_look (gpointer data);
 
-/* Serves until SIGTERM, SIGINT or SIGHUP (which the caller has blocked in all threads), a STOP, or
- * the idle time. Runs under way are cancelled and their results sent. Returns FALSE with ERROR only when
- * waiting itself fails. */
+/* Serves until SIGTERM or SIGINT, a STOP, or the idle time; SIGHUP reads the configuration again, but ends it
+ * where the terminal is gone. The caller has blocked these signals in all threads. Runs under way are
+ * cancelled and their results sent. Returns FALSE with ERROR only when waiting itself fails. */
 gboolean server_loop (struct server *server, GError **error);
 
 /* Removes the socket and gives up the lock: call it when the engine is gone, so that a next daemon does not

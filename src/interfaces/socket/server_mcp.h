@@ -7,6 +7,9 @@
  *     conversation  text or null   of calls that name none
  *     directory     text or null   where the caller works; its descriptor comes along
  *     variables     {...} or null  of their environment, texts by name
+ *     python        text or null   the interpreter of their own environment
+ *     files         bool           the last descriptor is the channel of mcp/local_files.h
+ *     links, structured, output_schema   words: what of a reply they are sent (mcp/output.h)
  *
  * Each may be left out. After the answer the connection carries the lines of MCP both ways, until the client
  * ends its half of it. */
@@ -17,7 +20,8 @@
 
 #include "interfaces/mcp/mcp.h"
 
-/* The caller that QUESTION means, who is OWNER. *DIRECTORY_FD is taken where a directory came; -1: none. NULL
- * with ERROR where it is no such question. The caller's. */
+/* The caller that QUESTION means, who is OWNER. Of the COUNT descriptors FDS, which are the directory's and
+ * the channel's as far as QUESTION has them, those that are used are taken. NULL with ERROR where it is no
+ * such question. The caller's. */
 struct mcp_caller *server_mcp_caller (const struct config *config, const char *owner, const json_t *question,
-                                      int *directory_fd, GError **error);
+                                      int *fds, gsize count, GError **error);

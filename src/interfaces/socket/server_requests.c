@@ -35,7 +35,8 @@ static gboolean
 send_event (int fd, const AdderEvent *event, GError **error)
 {
   if (event->kind == ADDER_EVENT_PROGRESS) {
-    const struct tool_progress progress = {"", (gint64)event->done, (gint64)event->of};
+    const struct tool_progress progress = {event->data ? event->data : "", (gint64)event->done,
+                                           (gint64)event->of};
     g_autoptr (json_t) told = tool_progress_to_json (&progress);
     return protocol_send_json (fd, PROTOCOL_PROGRESS, told, error);
   }
@@ -202,6 +203,7 @@ server_requests_handle_call (struct connection *connection, struct protocol_mess
   const struct tool_caller caller = {
       .owner = owner,
       .front_end = "cli",
+      .at_terminal = TRUE,
       .watch_fd = connection->fd,
       .directory_fd = message->fd_count > 0 ? message->fds[0] : -1,
       .progressed = server_requests_tell_progress,
@@ -284,11 +286,9 @@ handle_mcp (struct connection *connection, struct protocol_message *message, GEr
   g_autoptr (GError) refusal = NULL;
   g_autofree char *owner = server_requests_owner_of (connection);
   g_autoptr (json_t) question = json_parse_object (message->data, message->length, "the request", &refusal);
-  int none_fd = -1;
-  struct mcp_caller *caller =
-      question ? server_mcp_caller (service->config, owner, question,
-                                    message->fd_count > 0 ? &message->fds[0] : &none_fd, &refusal)
-               : NULL;
+  struct mcp_caller *caller = question ? server_mcp_caller (service->config, owner, question, message->fds,
+                                                            message->fd_count, &refusal)
+                                       : NULL;
   if (!caller)
     return protocol_send_refused (connection->fd, refusal, error);
   g_autoptr (json_t) answer = json_object ();
@@ -321,20 +321,23 @@ server_status (gpointer data, int watch_fd)
   g_mutex_lock (&server->lock);
   guint connections = count_connections (server, watch_fd);
   struct http_server *http = server->http;
+  struct protocol_hello hello = server->hello;
+  guint64 idle_exit_ms = server->idle_exit_ms;
   g_mutex_unlock (&server->lock);
   g_mutex_lock (&server->service->lock);
   guint running = server->service->running;
   guint64 runs = server->service->works;
   g_mutex_unlock (&server->service->lock);
   json_t *status =
-      json_pack ("{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I}", "daemon", 1, "version",
-                 server->hello.version, "pid", (json_int_t)server->hello.pid, "socket", server->path,
-                 "uptime_ms", (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000),
-                 "idle_exit_ms", (json_int_t)server->idle_exit_ms, "connections", (int)connections, "running",
-                 (int)running, "runs", (json_int_t)runs);
+      json_pack ("{s:b, s:s, s:I, s:s, s:I, s:I, s:i, s:i, s:I}", "daemon", 1, "version", hello.version,
+                 "pid", (json_int_t)hello.pid, "socket", server->socket.path, "uptime_ms",
+                 (json_int_t)((g_get_monotonic_time () - server->started_us) / 1000), "idle_exit_ms",
+                 (json_int_t)idle_exit_ms, "connections", (int)connections, "running", (int)running, "runs",
+                 (json_int_t)runs);
+  json_object_set_new (status, "config_changed", json_boolean (server_is_stale (server)));
   if (http) {
     json_t *addresses = json_array ();
-    const char *const *urls = http_server_addresses (http);
+    g_auto (GStrv) urls = http_server_addresses (http);
     for (gsize i = 0; urls[i]; i++)
       json_array_append_new (addresses, json_string (urls[i]));
     json_object_set_new (status, "http", addresses);
@@ -395,7 +398,7 @@ server_answer (struct connection *connection, struct protocol_message *message, 
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
         "this daemon (adder %s) speaks another version of the local protocol; end it with adder stop",
-        connection->server->hello.version);
+        adder_version ());
   }
   return FALSE;
 }

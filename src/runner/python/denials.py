@@ -308,6 +308,29 @@ def on_execute(path, *rest):
         note("file", f"execute {path}")
 
 
+def on_command(path, arguments=None, *rest):
+    """PATH is a program with ARGUMENTS, or a command line."""
+    if arguments is None:
+        look_for_installer(path)
+        return
+    on_execute(path)
+    look_for_installer(arguments)
+
+
+def look_for_installer(command):
+    """Without a network a package that is not there stays away, whatever installs it."""
+    if main["network"] is not None:
+        return
+    words = [command] if isinstance(command, (str, bytes)) else command
+    text = " ".join(os.fsdecode(word) for word in words)
+    if "install" in text or " add " in text:
+        from adder_runner import installs  # few runs need it
+
+        missing = installs.missing(text)
+        if missing:
+            note("install", missing)
+
+
 def on_truncate(path, *rest):
     on_open(path, None, os.O_WRONLY)
 
@@ -339,16 +362,17 @@ EVENTS = {
     "os.chdir": on_read,
     "os.chmod": on_change,
     "os.chown": on_change,
-    "os.exec": on_execute,
+    "os.exec": on_command,
     "os.link": on_link,
     "os.listdir": on_read,
     "os.mkdir": on_make,
-    "os.posix_spawn": on_execute,
+    "os.posix_spawn": on_command,
     "os.remove": on_change,
     "os.rename": on_rename,
     "os.rmdir": on_change,
     "os.scandir": on_read,
     "os.symlink": on_link,
+    "os.system": on_command,
     "os.truncate": on_truncate,
     "os.utime": on_change,
     "shutil.rmtree": on_change,
@@ -360,7 +384,7 @@ EVENTS = {
     "socket.gethostbyname": on_resolve,
     "socket.sendto": on_connect,
     "socket.sethostname": on_host_name,
-    "subprocess.Popen": on_execute,
+    "subprocess.Popen": on_command,
     "ctypes.dlsym": on_call,
 }
 

@@ -47,7 +47,8 @@ SIMPLE = frozenset((int, float, bool, complex, str, bytes, type(None), list, tup
 vector = False  # figures as SVG as well: in this run or cell
 vector_always = False  # and in all of a session
 charts_wanted = True
-pictures = None  # {bytes, side}: the most of a picture, where the caller has a bound of their own
+pictures = None  # {bytes, side, all}: the most of a picture, and of all, where the caller has bounds of their own
+spent = 0  # of "all", in this run or cell
 exports = None  # where tables that are shown are written to files as well
 warnings = []
 numbers = itertools.count(1)
@@ -61,12 +62,14 @@ def send(message):
 
 def start(request):
     """What REQUEST says of displays."""
-    global vector, charts_wanted, pictures, exports
+    global vector, charts_wanted, pictures, spent, exports
     # Written only when it changes: what is not written to stays shared with the zygote.
     if request.get("svg", vector_always) != vector or request.get("charts", True) != charts_wanted:
         vector, charts_wanted = request.get("svg", vector_always), request.get("charts", True)
     if request.get("pictures") != pictures:
         pictures = request.get("pictures")
+    if spent:
+        spent = 0
     if "tables" in request:
         from adder_runner.exports import Exports
 
@@ -206,6 +209,7 @@ def carried(data):
                 value = tracebacks.clean(str(value))
             if value is not None:
                 kept[mime] = value
+                spend(mime, value)
         except Exception as error:
             warn(f"{mime} is left out of a display: {type(error).__name__}: {tracebacks.message_of(error)}")
     notes = kept.pop("notes", None)
@@ -215,8 +219,19 @@ def carried(data):
 
 
 def picture_most():
-    """Bytes of a picture in base64."""
-    return min((pictures and pictures["bytes"]) or PICTURE_MAX, PICTURE_MAX)
+    """Bytes of a picture in base64. Of what all may have together the first may take all, and later ones half of what is left, so
+    that many become smaller before some are left out."""
+    most = min((pictures and pictures["bytes"]) or PICTURE_MAX, PICTURE_MAX)
+    if pictures and pictures["all"]:
+        left = max(pictures["all"] - spent, 0)
+        most = min(most, left // 2 if spent else left)
+    return most
+
+
+def spend(mime, text):
+    global spent
+    if pictures and pictures["all"] and mime in PICTURES:
+        spent += len(text)
 
 
 def is_wide(mime, text):
@@ -252,7 +267,7 @@ def smaller(content, mime):
 
         picture = Image.open(io.BytesIO(content))
         wanted = (pictures and pictures["side"]) or PREVIEW
-        for side in (wanted, min(wanted, PREVIEW), PREVIEW // 2):
+        for side in (wanted, min(wanted, PREVIEW), PREVIEW // 2, PREVIEW // 4):
             picture.thumbnail((side, side))
             target = io.BytesIO()
             picture.save(target, format="PNG" if mime == "image/png" else "JPEG")

@@ -17,8 +17,12 @@ import types
 
 import _thread
 
-from adder_runner import blocked, denials, display, figures, guard, places, tracebacks
+from adder_runner import blocked, denials, display, figures, guard, hints, places, tracebacks
 
+
+# What a run without a network has, so that installers fail at once (sandbox/variables.c). Where a proxy refuses, trying again is
+# as vain as without it, so PIP_RETRIES stays.
+OFFLINE = ("PIP_NO_INDEX", "UV_OFFLINE", "CONDA_OFFLINE")
 
 REFUSED = 126  # the exit code of what did not run, as shells have it
 
@@ -206,6 +210,11 @@ def prepare_process(request):
         os.environ[variable] = value
     if "network" in request:
         denials.connect_by(request["network"])
+        for variable in OFFLINE:
+            if variable not in request["variables"]:
+                os.environ.pop(variable, None)
+    if "packages" in request:
+        hints.packages["advice"] = request["packages"]
     if "TZ" in request["variables"]:
         __import__("time").tzset()
     let_import(request.get("guard", {}))

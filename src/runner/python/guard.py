@@ -18,7 +18,7 @@ TEXT_MAX = 120
 NUMBER_BITS = 4096  # constants are worked out up to this size
 
 # Names of gates in the tree that is run. Code cannot say them: they are no identifiers.
-FORMAT_GATE, TEXT_GATE, RANGE_GATE, ARGUMENT_GATE = "<format>", "<text>", "<range>", "<argument>"
+FORMAT_GATE, TEXT_GATE, RANGE_GATE, ARGUMENT_GATE, MODULE_GATE = "<format>", "<text>", "<range>", "<argument>", "<module>"
 FORMATS = frozenset(("format", "format_map"))
 # Methods with an argument that no code may give. An array that is resized without a look at its references frees memory that
 # others still show: what is put there next is then read as objects.
@@ -286,7 +286,7 @@ class Check:
                 else:
                     self.add("nesting", place, f"a chain of more than {LINKS_MAX} links", CHAIN)
                 continue
-            if nodes and kind.__name__ in nodes:
+            if nodes and kind.__name__ in nodes and not self.imports_given(node):
                 self.refuse_node(node, kind.__name__)
             look = LOOKS.get(kind)
             if look is not None:
@@ -342,7 +342,16 @@ class Check:
             if self.name(node, name):
                 self.bound.add(name)
 
+    def imports_given(self, node):
+        """Whether NODE is an import of nothing but modules that code has, under the names that it has them by."""
+        if self.rules.expression or not isinstance(node, (ast.Import, ast.ImportFrom)):
+            return False
+        return all(self.rules.modules.get(bound) == module for bound, module in imported(node))
+
     def on_import(self, node):
+        if self.imports_given(node):
+            self.gates[id(node)] = MODULE_GATE
+            return
         allowed = self.rules.imports
         refused = type(node).__name__ in self.rules.nodes
         origin = "." * getattr(node, "level", 0) + (node.module or "") if isinstance(node, ast.ImportFrom) else None
@@ -536,6 +545,8 @@ def gated(node, gates):
     gate = gates.pop(id(node), None)
     if gate is None:
         return node
+    if gate == MODULE_GATE:
+        return given(node)
     name = ast.copy_location(ast.Name(gate, ast.Load()), node)
     if gate == RANGE_GATE:
         return name
@@ -543,7 +554,27 @@ def gated(node, gates):
     return ast.copy_location(ast.Call(name, [node.value, attribute], []), node)
 
 
+def given(node):
+    """What runs for NODE, an import of modules that code has: nothing is imported, the names get what they stand for."""
+    names = [bound for bound, _ in imported(node)]
+    calls = [ast.Call(ast.Name(MODULE_GATE, ast.Load()), [ast.Constant(name)], []) for name in names]
+    target = ast.Tuple([ast.Name(name, ast.Store()) for name in names], ast.Store())
+    assignment = ast.Assign([target], ast.Tuple(calls, ast.Load()))
+    for part in ast.walk(assignment):
+        ast.copy_location(part, node)
+    return assignment
+
+
 # ---- what a tree says ----
+
+
+def imported(node):
+    """For each name that NODE, an import, binds: the name, and the module that is asked for."""
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            yield alias.asname or alias.name, f"{'.' * node.level}{node.module or ''}.{alias.name}"
+        else:
+            yield alias.asname or alias.name.partition(".")[0], alias.name
 
 
 def goes_on(node, value):

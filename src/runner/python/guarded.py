@@ -204,6 +204,20 @@ def range_gate(*arguments):
     return steps
 
 
+def module_gate(alias):
+    """What code gets for the module that it knows as ALIAS."""
+    return read_only(import_real(ruling.modules[alias]), alias)
+
+
+GATES = {
+    guard.FORMAT_GATE: format_gate,
+    guard.TEXT_GATE: text_gate,
+    guard.RANGE_GATE: range_gate,
+    guard.ARGUMENT_GATE: argument_gate,
+    guard.MODULE_GATE: module_gate,
+}
+
+
 def plain(name):
     """NAME as an exact text: one of a class made of str answers as its class likes."""
     return str.__str__(name) if isinstance(name, str) else name
@@ -388,7 +402,7 @@ def furnish(names, rules, used=None, tables=None):
     offered = {name: CHECKED.get(name) or getattr(builtins, name) for name in names_of_builtins if hasattr(builtins, name) and rules.offers(name)}
     offered["__build_class__"] = builtins.__build_class__
     offered["__import__"] = importer(rules)
-    offered.update({guard.FORMAT_GATE: format_gate, guard.TEXT_GATE: text_gate, guard.RANGE_GATE: range_gate, guard.ARGUMENT_GATE: argument_gate})
+    offered.update(GATES)
     names["__builtins__"] = offered
     for alias, name in rules.modules.items():
         if used is not None and alias not in used:

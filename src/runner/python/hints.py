@@ -16,7 +16,9 @@ NETWORKS = {
 }
 NO_MEMORY = "The run needs more memory than the limit memory_bytes; work on a part of the data at a time."
 READ_ONLY = "Only {writable} can be written to."
-NO_INSTALL = "Nothing can be installed from inside a run: the environment is read-only, and pip reaches no network. Use what is there."
+NO_INSTALL = "Nothing can be installed from inside a run: the environment is read-only, and pip reaches no network."
+INSTALLERS = ("pip", "pip3", "conda", "mamba", "micromamba", "uv", "pipx", "poetry")
+USE = "Use what is there, or ask the user for an environment that has it."
 SHELL_LINE = "A line that begins with ! or % is for IPython, and this is plain Python; for programs there is the module subprocess. "
 KERNEL_PLACES = ("/proc/", "/dev/", "/sys/")
 KERNEL = "What the kernel tells in /proc, /dev and /sys is there for the sandbox's own processes only, and no file that is passed with the run can stand in for it: do without it."
@@ -25,8 +27,8 @@ BIND_MOUNTED = "{path} is the caller's own file, bind-mounted and not copied bec
 # (exception type names, errno values or None, words of the message or None, hint; None: missing_file says it)
 TABLE = (
     (("PermissionError",), None, "refused by the rules of this profile", "The profile forbids this in whatever way it is reached: use what the code is given."),
-    (("ModuleNotFoundError",), None, None, "This package is not in the environment, and none can be installed from inside a run."),
-    (("CalledProcessError",), None, "install", NO_INSTALL),
+    (("ModuleNotFoundError",), None, None, "This package is not in the environment, and none can be installed from inside a run. {packages}"),
+    (("CalledProcessError",), None, "install", NO_INSTALL + " {packages}"),
     (("gaierror", "herror"), None, None, NO_NETWORK),
     (("ConnectionError", "URLError", "NewConnectionError", "ConnectTimeout", "ConnectError"), None, None, NO_NETWORK),
     (None, (errno.EAFNOSUPPORT, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL), None, NO_NETWORK),
@@ -45,6 +47,7 @@ TABLE = (
 
 
 connected = {"by": None}  # what denials.py is told of the network
+packages = {"advice": USE}  # how a run is given packages that its environment lacks, where its caller may
 
 
 def quoted(names):
@@ -81,18 +84,24 @@ def bind_mounted_file(error):
     return None
 
 
+def no_install():
+    return f"{NO_INSTALL} {packages['advice']}"
+
+
 def find(error, message):
     """The hint for ERROR with MESSAGE, or None."""
     names = {kind.__name__ for kind in type(error).__mro__}
     line = str(getattr(error, "text", None) or "").strip() if isinstance(error, SyntaxError) else ""
     if line.startswith(("!", "%")):
-        return SHELL_LINE + NO_INSTALL if "install" in line else SHELL_LINE.strip()
+        return f"{SHELL_LINE}{no_install()}" if "install" in line else SHELL_LINE.strip()
     number = getattr(error, "errno", None)
     path = bind_mounted_file(error) if isinstance(error, OSError) and number in (errno.EROFS, errno.EBUSY) else None
     if path:
         return BIND_MOUNTED.replace("{path}", quoted([path]))
     if number in (errno.ENOENT, errno.EACCES, errno.EPERM) and path_of(error).startswith(KERNEL_PLACES):
         return KERNEL
+    if number == errno.ENOENT and os.path.basename(path_of(error)) in INSTALLERS:
+        return no_install()
     for types, numbers, words, hint in TABLE:
         if types is not None and names.isdisjoint(types):
             continue
@@ -102,5 +111,5 @@ def find(error, message):
             continue
         if hint is NO_NETWORK and connected["by"]:
             return NETWORKS[connected["by"]] if "HTTPError" not in names else None
-        return hint.replace("{writable}", places.writable()) if hint else missing_file(error)
+        return hint.replace("{writable}", places.writable()).replace("{packages}", packages["advice"]) if hint else missing_file(error)
     return None

@@ -5,7 +5,7 @@ of the table is imported, whoever imports it. On disk nothing is changed."""
 import importlib.util
 import sys
 
-from adder_runner import display, figures
+from adder_runner import denials, display, figures
 
 
 def patch_pyplot(module):
@@ -22,10 +22,22 @@ def patch_plotly(module):
     module.BaseFigure.show = lambda self, *arguments, **options: display.show(self)
 
 
+def patch_pip(module):
+    """pip.main() and its kin, called without a process of its own."""
+    real = module.main
+
+    def main(args=None):
+        denials.look_for_installer(["pip", *(sys.argv[1:] if args is None else args)])
+        return real(args)
+
+    module.main = main
+
+
 PATCHES = {
     "matplotlib.pyplot": patch_pyplot,
     "IPython.core.display_functions": patch_ipython,
     "plotly.basedatatypes": patch_plotly,
+    "pip._internal.cli.main": patch_pip,
 }
 
 

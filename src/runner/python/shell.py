@@ -11,7 +11,7 @@ import re
 import sys
 import weakref
 
-from adder_runner import display
+from adder_runner import display, hints
 
 NO_INSTALL = "No packages can be installed from inside a sandbox: it has no network, and its environment is shared and read-only."
 # Magics that are commands for installing.
@@ -252,8 +252,13 @@ def shell_class():
             for name in [name for name in self.user_ns if re.fullmatch(r"_i?\d+", name)]:
                 del self.user_ns[name]
 
-    def install(self, line, cell=None):
-        raise UsageError(NO_INSTALL)
+    def install(name, line):
+        """%pip install NAME, of what is there, is done."""
+        from adder_runner import installs
+
+        if not installs.is_met_by_what_is_there(f"{name} {line}"):
+            raise UsageError(f"{NO_INSTALL} {hints.packages['advice']}")
+        print("All of these are installed already.")
 
     def matplotlib(self, line):
         """Figures are shown by themselves, whatever is asked for."""
@@ -271,7 +276,7 @@ def shell_class():
         InteractiveShell.init_magics(self)
         line, cells = self.magics_manager.magics["line"], self.magics_manager.magics["cell"]
         for name in INSTALLERS:
-            line[name] = lambda text="": install(self, text)
+            line[name] = lambda text="", name=name: install(name, text)
         line["matplotlib"] = lambda text="": matplotlib(self, text)
         original = line["config"]
         line["config"] = lambda text="": configure(self, text, original)

@@ -24,9 +24,9 @@ doctor_print_rows (const json_t *rows, const char *to)
     const char *cost = json_member_text (row, "cost"), *remedy = json_member_text (row, "remedy");
     doctor_print_mark (good);
     printf ("%-16s %s\n", json_member_text (row, "name"), json_member_text (row, "text"));
-    if (!good && cost)
+    if (!good && cost[0])
       printf ("    %-16s %s\n", "", cost);
-    if (!good && remedy)
+    if (!good && remedy[0])
       printf ("    %-16s %s: %s\n", "", to, remedy);
   }
 }

@@ -80,9 +80,9 @@ first_line (const json_t *record)
 }
 
 void
-record_view_list (const json_t *records)
+record_view_list (const json_t *records, gboolean owners)
 {
-  static const char *const heads[] = {"STARTED (UTC)", "RUN", "OUTCOME", "TIME", "BY", "CODE"};
+  static const char *const heads[] = {"OWNER", "STARTED (UTC)", "RUN", "OUTCOME", "TIME", "BY", "CODE"};
   gsize i;
   json_t *record;
   if (json_array_size (records) == 0) {
@@ -90,9 +90,12 @@ record_view_list (const json_t *records)
     return;
   }
   struct text_table table;
-  text_table_init (&table, heads, G_N_ELEMENTS (heads));
+  gsize first = owners ? 0 : 1;
+  text_table_init (&table, heads + first, G_N_ELEMENTS (heads) - first);
   json_array_foreach (records, i, record)
   {
+    if (owners)
+      text_table_add (&table, record_view_plain (record, "owner"));
     const char *by = json_member_text (record, "tool")[0] ? "tool" : "front_end";
     text_table_add_coloured (&table, record_view_moment_of (record, "started"), CLI_DIM);
     text_table_add (&table, run_of (record));
@@ -134,8 +137,9 @@ show_usage (const json_t *usage)
   g_autofree char *wall = ms_text (json_object_get (usage, "wall_ms"));
   g_autofree char *cpu = ms_text (json_object_get (usage, "cpu_ms"));
   g_autofree char *queue = ms_text (json_object_get (usage, "queue_ms"));
+  const json_t *bytes = json_object_get (usage, "peak_memory_bytes");
   g_autofree char *peak =
-      size_format ((guint64)MAX (json_integer_value (json_object_get (usage, "peak_memory_bytes")), 0));
+      json_is_integer (bytes) ? size_format ((guint64)json_integer_value (bytes)) : g_strdup ("-");
   g_autofree char *text = g_strdup_printf ("%s, processor %s, waited %s, memory %s", wall, cpu, queue, peak);
   record_view_show ("took", text);
 }

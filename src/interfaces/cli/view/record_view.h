@@ -3,10 +3,11 @@
  * plain text. */
 #pragma once
 
+#include <glib.h>
 #include <jansson.h>
 
-/* The records of a list, one line each. */
-void record_view_list (const json_t *records);
+/* The records of a list, one line each, with OWNERS whose each is. */
+void record_view_list (const json_t *records, gboolean owners);
 /* One, with its code. */
 void record_view_one (const json_t *record);
 void record_view_stats (const json_t *stats);

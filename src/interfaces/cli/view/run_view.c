@@ -311,7 +311,13 @@ view_result (struct run_view *view, const struct run_event *event)
 int
 run_view_event (struct run_view *view, const struct run_event *event)
 {
+  progress_view_end (&view->progress);
   switch (event->kind) {
+  case ADDER_EVENT_PROGRESS:
+    /* What is counted, a question to a table tells of. */
+    if (event->data && event->of == 0)
+      progress_view_saw (&view->progress, &(const struct tool_progress){.text = event->data});
+    return 0;
   case ADDER_EVENT_STDOUT:
     return run_view_write_out (view, event->data, event->length);
   case ADDER_EVENT_STDERR:

@@ -6,13 +6,15 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "interfaces/cli/view/progress_view.h"
 #include "interfaces/cli/view/run_event.h"
 
 struct run_view {
   const char *directory; /* where files are written to (--out), or NULL */
   json_t *saved;         /* of a result: what was written there and what was not, the caller's; or NULL */
   GPtrArray *pictures;   /* those that were written there (pictures.h), the caller's; NULL: none were */
-  char last;             /* the last byte on standard output */
+  struct progress_view progress;
+  char last; /* the last byte on standard output */
 };
 
 /* Shows EVENT, whichever it is. Returns 0, or a negative errno when standard output takes no more: -EPIPE,

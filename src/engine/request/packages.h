@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packages that a run asks for beside those of its environment: `packages` of a body, `--with` of the command
+ * line. */
+#pragma once
+
+#include "engine/engine_parts.h"
+#include "engine/host/environment_with.h"
+#include "engine/host/interrupt.h"
+#include "engine/request/request.h"
+
+/* What a caller is advised to do about a package that is not there: one sentence. */
+const char *packages_advice (enum packages_way way);
+
+/* Has the packages of REQUEST, which is complete and has some, installed where they are not. Returns the
+ * descriptor that environment_with_read reads from, the caller's; -1 without ERROR where they are there, and
+ * with ERROR where they cannot be. */
+int packages_begin (const struct engine *engine, const struct run_request *request, GError **error);
+
+/* Reads from FD the next that is said of that, and does what it asks for. As environment_with_read, but for
+ * ENVIRONMENT_WITH_ROOM; *RET_TEXT may be NULL. */
+enum environment_with_said packages_read (const struct engine *engine, int fd, char **ret_text,
+                                          GError **error);
+
+/* The same, and waits until they are there. */
+gboolean packages_await (const struct engine *engine, const struct run_request *request,
+                         struct interrupt *interrupt, GError **error);
+
+/* The name of the environment that REQUEST runs in, the caller's; NULL with ERROR. */
+char *packages_environment (const struct engine *engine, const struct run_request *request, GError **error);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of the machine that a client on standard input and output names by their paths.
+ *
+ * The daemon opens none of them: the process that the client started does (cli_mcp_files.c), which knows what
+ * the client lets it see. The two speak on a channel of their own, a pair of SOCK_SEQPACKET sockets of which
+ * the daemon gets one end when MCP begins. For each file it sends a packet there, with one end of another
+ * such pair, on which the answer to this question alone comes: a file that takes long to open keeps no other
+ * one waiting, and an answer that nobody waits for any more goes nowhere.
+ *
+ *     {"path": text} with the socket for the answer
+ *     {"name": text} with its descriptor, which can only be read; or {"error": text} */
+#pragma once
+
+#include "interfaces/mcp/mcp.h"
+
+#define LOCAL_FILES_PATH   4096  /* bytes of a path at most, and so of a name */
+#define LOCAL_FILES_PACKET 32768 /* of a packet: each may become six as JSON */
+
+/* The files of one call. */
+struct mcp_local_files {
+  struct tool_file *files;
+  gsize count;
+};
+
+/* Opens those of the member "files" of ARGUMENTS that are paths, and puts them into CALLER. Where the client
+ * has roots it is asked for them first. FALSE: a reply to REQUEST was made, or ERROR. In each case
+ * mcp_local_files_clear follows. */
+gboolean mcp_local_files_take (struct mcp_request *request, const json_t *arguments,
+                               struct mcp_local_files *files, struct tool_caller *caller, GError **error);
+/* Whether REQUEST's client has somebody who opens local files. */
+gboolean mcp_local_files_are_open (const struct mcp_request *request);
+void mcp_local_files_clear (struct mcp_local_files *files);

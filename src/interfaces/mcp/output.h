@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of a reply a client is sent: what it asks for, else what is known of it by its name, else all that its
+ * version of the protocol has. */
+#pragma once
+
+#include "interfaces/mcp/mcp.h"
+
+/* How files are told of. The first two have links beside the text. */
+enum mcp_links {
+  MCP_LINKS_ANY,       /* not said */
+  MCP_LINKS_RESOURCES, /* adder://files/ID */
+  MCP_LINKS_HTTP,      /* signed URLs, where [store] url says how they begin; else as text */
+  MCP_LINKS_TEXT,      /* their ids, in the text alone */
+  MCP_LINKS_NONE,      /* their names */
+};
+
+struct mcp_output {
+  enum mcp_links links;
+  gboolean structured; /* structuredContent, and schemas of it */
+  gboolean schemas;    /* outputSchema of tools */
+};
+
+/* clang-format off */
+/* What a client may ask for: fields of a query, and of a question on the local socket. */
+#define MCP_OUTPUT_FIELDS \
+  {.name = "links", .types = FIELD_TEXT, .optional = TRUE, \
+   .words = FIELD_WORDS ("resources", "http", "text", "none"), \
+   .text = "How replies name files: links to resources, links over HTTP, ids in the text, or names alone."}, \
+  {.name = "structured", .types = FIELD_TEXT, .optional = TRUE, .words = FIELD_WORDS ("on", "off"), \
+   .text = "Whether replies have structuredContent, and tools an outputSchema."}, \
+  {.name = "output_schema", .types = FIELD_TEXT, .optional = TRUE, .words = FIELD_WORDS ("on", "off"), \
+   .text = "Whether tools have an outputSchema."}
+/* clang-format on */
+
+/* Keeps in CALLER what ASKED, an object of those fields that was checked, has of them. */
+void mcp_output_ask (struct mcp_caller *caller, const json_t *asked);
+
+/* What REQUEST's client is sent. */
+struct mcp_output mcp_output_of (const struct mcp_request *request);

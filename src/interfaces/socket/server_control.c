@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a daemon can be told while it runs: where it answers HTTP, and that its configuration has changed. */
+#include <string.h>
+
+#include "common/json.h"
+#include "common/log.h"
+#include "interfaces/http/http_server.h"
+#include "interfaces/socket/server_private.h"
+#include "library/library.h"
+
+static json_t *
+server_control_texts (char *const *texts)
+{
+  json_t *list = json_array ();
+  for (gsize i = 0; texts[i]; i++)
+    json_array_append_new (list, json_string (texts[i]));
+  return list;
+}
+
+static json_t *
+server_control_addresses (struct http_server *http)
+{
+  g_auto (GStrv) addresses = http ? http_server_addresses (http) : g_new0 (char *, 1);
+  return server_control_texts (addresses);
+}
+
+/* Whoever asks for it wants this daemon, so that it is not one that a command may replace or that ends for
+ * having nothing to do. */
+static void
+become_wanted (struct server *server)
+{
+  g_mutex_lock (&server->lock);
+  server->hello.started_by_command = FALSE;
+  server->idle_exit_ms = 0;
+  g_mutex_unlock (&server->lock);
+  server_wake (server);
+}
+
+json_t *
+server_listen (gpointer data, const char *addresses, gboolean off, GError **error)
+{
+  struct server *server = data;
+  struct http_server *http = server->http;
+  const char *configured = server->service->config->http_listen;
+  const char *usual = strcmp (configured, "none") != 0 ? configured : HTTP_USUAL_ADDRESS;
+  if (!http) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                 "this daemon could not start its HTTP server: its log says why");
+    return NULL;
+  }
+  g_mutex_lock (&server->reloading);
+  gboolean ok = http_server_listen (http, off ? NULL : addresses ? addresses : usual, TRUE, error);
+  g_mutex_unlock (&server->reloading);
+  if (!ok)
+    return NULL;
+  if (!off)
+    become_wanted (server);
+  json_t *urls = server_control_addresses (http);
+  g_autofree char *text = json_to_text (urls);
+  log_info ("http: listens on %s", text);
+  return json_pack ("{s:o, s:o}", "addresses", urls, "token",
+                    json_text_or_null (off ? NULL : http_server_startup_token (http)));
+}
+
+/* What cannot be is refused as a whole, before anything of it holds. */
+static struct config *
+server_control_read (GError **error)
+{
+  struct config *fresh = config_load (NULL, error);
+  if (fresh && http_server_check_config (fresh, error))
+    return fresh;
+  config_free (fresh);
+  return NULL;
+}
+
+static gboolean
+listen_as_configured (struct server *server, const char *before, GError **error)
+{
+  const char *now = server->service->config->http_listen;
+  gboolean none = strcmp (now, "none") == 0;
+  if (!server->http)
+    return TRUE;
+  return strcmp (before, now) == 0 ? http_server_renew_certificate (server->http, error)
+                                   : http_server_listen (server->http, none ? NULL : now, FALSE, error);
+}
+
+json_t *
+server_reload (gpointer data, GError **error)
+{
+  struct server *server = data;
+  struct config *config = server->service->engine->engine->host->config;
+  struct config *fresh = server_control_read (error);
+  if (!fresh)
+    return NULL;
+  g_auto (GStrv) applied = NULL, restart = NULL;
+  g_mutex_lock (&server->reloading);
+  struct config *before = config_copy (config);
+  config_reload (config, fresh, &applied, &restart);
+  gboolean ok = listen_as_configured (server, before->http_listen, error);
+  if (!ok) {
+    g_auto (GStrv) undone = NULL, none = NULL;
+    config_reload (config, before, &undone, &none);
+  }
+  log_set_level (config->log_level);
+  g_mutex_unlock (&server->reloading);
+  config_free (before);
+  config_free (fresh);
+  if (!ok)
+    return NULL;
+  g_autofree char *done = g_strjoinv (", ", applied), *left = g_strjoinv (", ", restart);
+  log_info ("the configuration was read again; changed: %s; after a restart: %s", done[0] ? done : "nothing",
+            left[0] ? left : "nothing");
+  return json_pack ("{s:o, s:o, s:o}", "applied", server_control_texts (applied), "restart",
+                    server_control_texts (restart), "http", server_control_addresses (server->http));
+}
+
+gboolean
+server_is_stale (struct server *server)
+{
+  g_mutex_lock (&server->reloading);
+  gboolean stale = config_is_stale (server->service->config);
+  g_mutex_unlock (&server->reloading);
+  return stale;
+}
