@@ -11,69 +11,52 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "src" / "adder_client"
 
-# A class of models.py: the operation and the place in its answer (a member, [] for the items of a list) that it
-# is, what it is, and a class with methods that it has as well.
+# A class of models.py: the schemas that it is (all of their members where there are several), what it is, and a class with
+# methods that it has as well.
 MODELS = {
-    "RunError": ("run", "error", "Why a run failed."),
-    "Violation": ("run", "violations[]", "What the guard of the profile refused."),
-    "Denial": (
-        "run",
-        "denials[]",
-        "What the sandbox refused, or a limit that was met without ending the run.",
-    ),
-    "Connection": ("run", "network[]", "A host that was reached through the proxy."),
-    "MadeFile": (
-        "run",
-        "files[]",
-        "A file that code made or changed. With `file_id` it can be had from `files`.",
-    ),
-    "Change": ("run", "changes[]", "What a run changed in a work directory."),
-    "Cell": ("run", "session", "The session that a run was a cell of."),
-    "Usage": ("run", "usage", "What a run used."),
-    "Container": ("run", "isolation.container", "The container that a run was in."),
-    "Isolation": ("run", "isolation", "How a run was isolated."),
+    "RunError": ("RunError", "Why a run failed."),
+    "Violation": ("Violation", "What the guard of the profile refused."),
+    "Denial": ("Denial", "What the sandbox refused, or a limit that was met without ending the run."),
+    "Connection": ("Connection", "A host that was reached through the proxy."),
+    "MadeFile": ("MadeFile", "A file that code made or changed. With `file_id` it can be had from `files`."),
+    "Change": ("Change", "What a run changed in a work directory."),
+    "Cell": ("Cell", "The session that a run was a cell of."),
+    "Usage": ("Usage", "What a run used."),
+    "Container": ("Container", "The container that a run was in."),
+    "Isolation": ("Isolation", "How a run was isolated."),
     "Result": (
-        "run",
-        "",
+        "Result",
         "What became of a run: docs/results.md of Adder says what each member is.",
         "ResultMethods",
     ),
-    "RunningRun": ("listRuns", "runs[]", "A run that is under way."),
+    "RunningRun": ("RunningRun", "A run that is under way."),
     "RunState": (
-        "showRun",
-        "",
+        "RunState",
         "A run as it is: `result` while it is held, `record` where records are kept.",
         "RunStateMethods",
     ),
-    "Checkpoint": ("makeCheckpoint", "", "A checkpoint of a session."),
-    "SessionInfo": ("showSession", "", "A session."),
-    "Variable": ("listVariables", "variables[]", "A variable of a session."),
-    "HistoryCell": ("showHistory", "cells[]", "A cell that a session ran."),
-    "History": ("showHistory", "", "The cells of a session."),
+    "Checkpoint": ("Checkpoint", "A checkpoint of a session."),
+    "SessionInfo": ("SessionInfo", "A session."),
+    "Variable": ("Variable", "A variable of a session."),
+    "HistoryCell": ("HistoryCell", "A cell that a session ran."),
+    "History": ("History", "The cells of a session."),
     "ReplayedCell": (
-        "replaySession",
-        "cells[]",
+        "ReplayedCell",
         "A cell that ran again: how it ended, and had ended `before`; `differs` names what of the result is not as it was.",
     ),
-    "Replay": ("replaySession", "", "What came of a replay."),
-    "StoredFile": ("showFile", "", "A file that is kept."),
-    "FilePage": ("listFiles", "", "Some of the files."),
-    "Line": ("peekResult", "lines[]", "A line in which the pattern was found."),
+    "Replay": ("Replay", "What came of a replay."),
+    "StoredFile": ("StoredFile", "A file that is kept."),
+    "FilePage": ("FilePage", "Some of the files."),
+    "Line": ("Line", "A line in which the pattern was found."),
     "Part": (
-        "peekResult",
-        "",
+        "TextPart LinesPart",
         "A part of long output: `text`, or with `grep` the `lines` in which the pattern was found.",
     ),
-    "RecordPage": ("listRecords", "", "Some of the records."),
-    "Tool": ("listTools", "tools[]", "A tool that the caller may call."),
-    "ToolReply": (
-        "callTool",
-        "",
-        "What a tool replied, in the form of its output schema.",
-        "ToolReplyMethods",
-    ),
-    "Approval": ("showApproval", "", "What waits for a yes, or had its answer; `raw` has all of it."),
-    "Review": ("showReview", "", "What a run would change in a work directory; `raw` has all of it."),
+    "RecordPage": ("RecordPage", "Some of the records."),
+    "Tool": ("Tool", "A tool that the caller may call."),
+    "ToolReply": ("ToolReply", "What a tool replied, in the form of its output schema.", "ToolReplyMethods"),
+    "Approval": ("Approval", "What waits for a yes, or had its answer; `raw` has all of it."),
+    "Review": ("Review", "What a run would change in a work directory; `raw` has all of it."),
 }
 WITH_RAW = {"Result", "Approval", "Review"}  # which have the whole answer beside it
 # Members that are more than their schema tells, or less.
@@ -133,8 +116,9 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence, TypedDict
 
-from ._bodies import FileContent as FileContent
-from ._bodies import Files, Workdir
+from ._bodies import Workdir
+from ._files import FileContent as FileContent
+from ._files import Files
 '''
 )
 
@@ -144,26 +128,11 @@ class Description:
         self.operations = {
             each["operationId"]: each for path in document["paths"].values() for each in path.values()
         }
-        self.known = {frozenset(self.members(name)): name for name in MODELS}
-
-    def answers(self, operation):
-        """The schemas of what OPERATION can answer."""
-        responses = self.operations[operation]["responses"]
-        schema = responses[min(responses)]["content"]["application/json"]["schema"]
-        return schema.get("anyOf", [schema])
+        self.schemas = document["components"]["schemas"]
 
     def members(self, name):
         """{member: (schema, whether it is always there)}"""
-        operation, place, *_ = MODELS[name]
-        forms = []
-        for schema in self.answers(operation):
-            for step in filter(None, place.split(".")):
-                schema = not_null(schema.get("properties", {}).get(step.removesuffix("[]"), {}))
-                schema = schema.get("items", {}) if step.endswith("[]") else schema
-            if schema.get("properties"):
-                forms.append(schema)
-        if name != "Part":  # which is both
-            forms = forms[:1]
+        forms = [self.schemas[each] for each in MODELS[name][0].split()]
         merged = {
             member: each
             for form in forms
@@ -177,15 +146,25 @@ class Description:
     def body(self, operation):
         described = self.operations[operation]
         if "requestBody" in described:
-            return described["requestBody"]["content"]["application/json"]["schema"]["properties"]
+            return self.resolved(described["requestBody"]["content"]["application/json"]["schema"])[
+                "properties"
+            ]
         return {
             each["name"]: {**each["schema"], "description": each["description"]}
             for each in described["parameters"]
         }
 
+    def resolved(self, schema):
+        """SCHEMA, or what it refers to."""
+        return self.schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
     def type_of(self, schema, lists="List", maps="Dict"):
         """SCHEMA's type, as it stands in an annotation, without null."""
         schema = not_null(schema)
+        named = schema.get("$ref", "").rpartition("/")[2]
+        if named in MODELS:
+            return named
+        schema = self.resolved(schema)
         kind = schema.get("type")
         if isinstance(kind, list):
             kind = (
@@ -195,10 +174,7 @@ class Description:
             return f"{lists}[{self.type_of(schema['items'], lists, maps)}]"
         if kind == "object":
             values = schema.get("additionalProperties")
-            named = self.known.get(frozenset(schema.get("properties", {})))
-            return named or (
-                f"{maps}[str, {self.type_of(values, lists, maps)}]" if isinstance(values, dict) else "Json"
-            )
+            return f"{maps}[str, {self.type_of(values, lists, maps)}]" if isinstance(values, dict) else "Json"
         return {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}.get(kind, "Any")
 
 
@@ -224,8 +200,14 @@ def default_of(schema, kind, always):
     return None if always else "False" if kind == "bool" else "None"
 
 
+def docstring(words):
+    """Of a member, where editors look for it."""
+    words = words.replace("\\", "\\\\")
+    return f'    """{words}"""\n' if words else ""
+
+
 def model(description, name):
-    _, _, words, *methods = MODELS[name]
+    _, words, *methods = MODELS[name]
     yield f"\n\n@dataclasses.dataclass(frozen=True)\nclass {name}{'(' + methods[0] + ')' if methods else ''}:\n"
     yield f'    """{words}"""\n\n'
     rows = []
@@ -235,11 +217,18 @@ def model(description, name):
         if (may_be_null(schema) or not (always or empty)) and not kind.startswith("Optional["):
             kind = f"Optional[{kind}]"
         default = DEFAULTS.get((name, member)) or default_of(schema, kind, always)
-        rows.append((default is not None, f"    {member}: {kind}{' = ' + default if default else ''}\n"))
+        words = schema.get("description", "")
+        rows.append(
+            (
+                default is not None,
+                f"    {member}: {kind}{' = ' + default if default else ''}\n{docstring(words)}",
+            )
+        )
     for _, row in sorted(rows, key=lambda row: row[0]):
         yield row
     if name in WITH_RAW:
         yield "    raw: Json = dataclasses.field(default_factory=dict, repr=False, compare=False)\n"
+        yield docstring("The whole answer.")
 
 
 def options(description, name):
@@ -255,9 +244,9 @@ def options(description, name):
         kind = OPTION_TYPES.get(member) or (
             "Mapping[str, int]" if member == "limits" else description.type_of(schema, "Sequence", "Mapping")
         )
-        yield f"    {NAMES.get(member, member)}: {kind}  # {schema['description']}\n"
+        yield f"    {NAMES.get(member, member)}: {kind}\n{docstring(schema['description'])}"
     for short, (kind, words) in SHORT.items() if "limits" in members else ():
-        yield f"    {short}: {kind}  # {words}\n"
+        yield f"    {short}: {kind}\n{docstring(words)}"
 
 
 def main(arguments):

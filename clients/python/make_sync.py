@@ -17,6 +17,7 @@ WORDS = {
     "AsyncHTTPTransport": "HTTPTransport",
     "AsyncClient": "Client",
     "asynccontextmanager": "contextmanager",
+    "AbstractAsyncContextManager": "AbstractContextManager",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
     "__aiter__": "__iter__",
@@ -27,12 +28,14 @@ WORDS = {
     "anyio": "time",
 }
 OWN = re.compile(r"\bAsync(?=[A-Z])")  # AsyncAdder and its like
+AWAITED = re.compile(r"\b(\w+)_awaited\b")  # a function that has a like without waiting
 ANY = re.compile(r"\b(" + "|".join(WORDS) + r")\b")
 
 
 def made_sync(text: str) -> str:
     text = re.sub(r"\basync (?=def|with|for)", "", text)
     text = re.sub(r"\bawait ", "", text)
+    text = AWAITED.sub(r"\1", text)
     text = OWN.sub("", ANY.sub(lambda found: WORDS[found[1]], text))
     text = text.replace(
         "# SPDX-License-Identifier: Apache-2.0\n",

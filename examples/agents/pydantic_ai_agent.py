@@ -5,36 +5,14 @@
 
 MODEL names the model as pydantic-ai does ("openai-chat:gpt-5.4"); its key is in the environment.
 """
-import asyncio
 import os
 import sys
-import uuid
 
-from adder_client import AsyncAdder
-from pydantic_ai import Agent, Tool
+from adder_client import Adder
+from adder_client.integrations.pydantic_ai import tools
+from pydantic_ai import Agent
 
-TOOLSET = "compute"
-
-
-async def tools_of(adder: AsyncAdder, conversation: str) -> list[Tool]:
-    def make(name: str, description: str, schema: dict) -> Tool:
-        async def call(**arguments: object) -> str:
-            return (await adder.tools.call(name, arguments, toolset=TOOLSET, conversation=conversation)).text
-
-        return Tool.from_schema(call, name=name, description=description, json_schema=schema)
-
-    return [make(tool.name, tool.description, tool.inputSchema) for tool in await adder.tools.list(TOOLSET)]
-
-
-async def answer(question: str) -> str:
-    async with AsyncAdder() as adder:
-        agent = Agent(
-            os.environ.get("MODEL", "openai-chat:gpt-5.4"),
-            instructions="Compute with the tool; never from memory.",
-            tools=await tools_of(adder, str(uuid.uuid4())),
-        )
-        return (await agent.run(question)).output
-
-
-if __name__ == "__main__":
-    print(asyncio.run(answer(sys.argv[1])))
+with Adder() as adder:
+    model = os.environ.get("MODEL", "openai-chat:gpt-5.4")
+    agent = Agent(model, instructions="Compute with the tool; never from memory.", tools=tools(adder, "compute"))
+    print(agent.run_sync(sys.argv[1]).output)

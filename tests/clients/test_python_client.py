@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """clients/python against a daemon, over TCP and a unix socket."""
 import asyncio
+import concurrent.futures
 import io
 import os
 import pathlib
 import socket
-import subprocess
-import sys
 import threading
-import zipfile
 
 import httpx
 import pytest
 
 import adder_client
-from adder_client import Adder, AsyncAdder
+from adder_client import Adder, AsyncAdder, Content
 from harness import REPOSITORY, check_result, wait_until
 from served import examples_of, run_python
 
@@ -53,33 +51,6 @@ def running(client):
     return [run.run_id for run in client.running()]
 
 
-# ---- the package ----
-
-
-def test_one_source_for_waiting_and_awaited():
-    ended = subprocess.run([sys.executable, PACKAGE / "make_sync.py", "--check"], capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-
-
-@pytest.mark.parametrize("tool", [["mypy"], ["ruff", "check"], ["ruff", "format", "--check"]], ids=" ".join)
-def test_what_checkers_say(tool, tmp_path):
-    caches = {"MYPY_CACHE_DIR": str(tmp_path), "RUFF_CACHE_DIR": str(tmp_path)}
-    ended = subprocess.run(
-        [sys.executable, "-m", *tool], cwd=PACKAGE, env={**os.environ, **caches}, capture_output=True, text=True
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-
-
-def test_it_becomes_a_wheel_with_its_types(tmp_path):
-    build = "from setuptools import build_meta; import sys; build_meta.build_wheel(sys.argv[1])"
-    copy = tmp_path / "copy"
-    subprocess.run(["cp", "-r", PACKAGE, copy], check=True)
-    subprocess.run([sys.executable, "-c", build, tmp_path], cwd=copy, check=True, capture_output=True)
-    names = set(zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist())
-    sources = {str(path.relative_to(PACKAGE / "src")) for path in (PACKAGE / "src").rglob("*.py")}
-    assert sources | {"adder_client/py.typed"} <= names
-
-
 @pytest.mark.parametrize("code, output", examples_of(PACKAGE / "README.md"))
 def test_examples_of_the_readme(served, tmp_path, code, output):
     said = run_python(code, tmp_path, served.variables())
@@ -89,13 +60,14 @@ def test_examples_of_the_readme(served, tmp_path, code, output):
 # ---- runs ----
 
 
-def test_a_result_is_whole(adder):
+def test_a_result_is_whole(adder, client_row):
     result = adder.run("print('out')\n6 * 7")
     check_result(result.raw, 0)
     assert (result.outcome, result.stdout, result.text, result.ok) == ("ok", "out\n", "42", True)
     assert result.check() is result and result.isolation.level == result.raw["isolation"]["level"]
     assert result.usage.wall_ms == result.raw["usage"]["wall_ms"]
     assert set(result.raw) - {field for field in vars(result)} == set(), "each member has its place"
+    client_row("HTTP", "`adder-client` for Python", adder_client.__version__, "all members of a result, typed", "it is Adder's own")
 
 
 def test_what_failed_is_a_result_too(adder):
@@ -130,6 +102,156 @@ print(open('data.bin', 'rb').read(), open('sub/a.txt').read(), open('stored.txt'
     assert first == "['a', 'b'] x in {'k': [1, None]} ['data.bin', 'stored.txt', 'sub']"
     assert second == "b'\\xff\\x00' text kept kept"
     assert (result.limits["wall_ms"], result.limits["memory_bytes"], result.limits["pids"]) == (7000, 200 << 20, 9)
+
+
+def test_files_are_paths_or_contents(adder, tmp_path, monkeypatch):
+    """The same in a run, a stream, a new session and a cell, since one function reads them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    pathlib.Path("sub/a.csv").write_text("a")
+    pathlib.Path("b.bin").write_bytes(b"\xff\x00")
+    every = "import os\nprint({name: open(name, 'rb').read() for name in sorted(os.listdir())})"
+    listed = ["sub/a.csv", pathlib.Path("b.bin"), Content(b"\x00", name="c"), Content("\u00e9", name="d")]
+    expected = {"a.csv": b"a", "b.bin": b"\xff\x00", "c": b"\x00", "d": "\u00e9".encode()}
+    assert adder.run(every, files=listed).check().stdout == f"{expected}\n"
+    named = {"x": b"1", "y/z": bytearray(b"2"), "t": "/no/such/file", "s": Content("sub/a.csv"), "m": memoryview(b"3")}
+    read = "print([open(name).read() for name in ('x', 'y/z', 't', 's', 'm')])"
+    with adder.stream(read, files=named) as run:
+        assert run.until_done().check().stdout == "['1', '2', '/no/such/file', 'sub/a.csv', '3']\n"
+    with adder.session(files=["sub/a.csv"]) as session:
+        session.run("open('made', 'w').write(open('a.csv').read() * 2)").check()
+        made = session.run("open('made', 'a').write('!')").check().files
+        assert adder.run("open('made').read()", files=made).text == "'aa!'"
+
+
+WRONG_FILES = {
+    "missing": (["no-such-file.csv"], FileNotFoundError, "a string in files=.* is a path; content is Content"),
+    "missing of a dict": ({"a": pathlib.Path("no-such-file.csv")}, FileNotFoundError, "no-such-file.csv"),
+    "a directory": (["/"], ValueError, "no regular file"),
+    "a device": (["/dev/zero"], ValueError, "no regular file"),
+    "a path as text": ({"a": str(PACKAGE / "README.md")}, ValueError, r"pathlib.Path\(...\) sends the file, Content\(...\) sends the text"),
+    "one string": ("README.md", TypeError, "files is a list or a dict, not str"),
+    "one path": (PACKAGE / "README.md", TypeError, "files is a list or a dict"),
+    "bytes in a list": ([b"content"], TypeError, "bytes in a list have no name"),
+    "no name": ([Content(b"content")], ValueError, "needs a name"),
+    "a number": ({"a": 7}, TypeError, r"files\['a'\] is of type int"),
+    "a number's name": ({7: b""}, TypeError, "a name in files is a string, not int"),
+    "twice": ([Content(b"", name="README.md"), PACKAGE / "README.md"], ValueError, "two of files are called 'README.md'"),
+    "not kept": ([adder_client.MadeFile("m", "text/plain", 1, "")], ValueError, "'m' was not kept"),
+}
+
+
+@pytest.mark.parametrize("files, kind, words", WRONG_FILES.values(), ids=WRONG_FILES)
+def test_wrong_files_are_an_error_before_anything_runs(files, kind, words):
+    """Nobody listens there, so that a request would be another error."""
+    with Adder("unix:/nowhere/at.all") as client:
+        with pytest.raises(kind, match=words):
+            client.run("1", files=files)
+        with pytest.raises(kind, match=words):
+            client.stream("1", files=files)
+
+    async def main():
+        async with AsyncAdder("unix:/nowhere/at.all") as awaited:
+            with pytest.raises(kind, match=words):
+                await awaited.run("1", files=files)
+
+    asyncio.run(main())
+
+
+def test_too_many_bytes_are_told_before_and_by_the_server(tcp, tmp_path):
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate((256 << 20) + 1)
+    with pytest.raises(ValueError, match=r"256 MiB at most: .* files.put\(path\)"):
+        tcp.run("1", files=[tmp_path / "sparse"])
+    with pytest.raises(adder_client.TooLarge, match=r"16777216 bytes; put long files in first") as caught:
+        tcp.run("1", files={"a": b"a" * (17 << 20)})
+    assert caught.value.status == 413
+
+
+def test_text_is_there_for_a_run_that_printed(tcp):
+    assert tcp.run("print(6 * 7)").text == "42"
+    assert tcp.run("print(); print()").text == "\n" and tcp.run("print()").text == ""
+    assert tcp.run("print('out')\n6 * 7").text == "42", "the value goes first"
+    assert tcp.run("print('before')\n1 / 0").text == "before" and tcp.run("x = 1").text is None
+
+
+FOR_MODEL = {
+    "6 * 7": "42",
+    "x = 1": "(ok: nothing was printed, and there is no value)",
+    "print('a\\n')\n6 * 7": "stdout:\na\n\nvalue:\n42",
+    "import sys\nprint('e', file=sys.stderr)": "stderr:\ne",
+    "open('a.csv', 'w').write('1,2');": "value:\n3\n\nfiles:\na.csv (text/csv, 3 bytes)",
+    SHOW: "displayed:\n(a picture, image/png)",
+    "print(1)\nimport nosuch": """stdout:
+1
+
+error:
+Traceback (most recent call last):
+  File "main.py", line 2, in <module>
+    import nosuch
+ModuleNotFoundError: No module named 'nosuch'
+
+hint:
+This package is not in the environment, and none can be installed from inside a run. Use what is there, or ask the user for an environment that has it.""",
+}
+
+
+@pytest.mark.parametrize("code, text", FOR_MODEL.items(), ids=range(len(FOR_MODEL)))
+def test_a_result_for_a_model(tcp, code, text):
+    assert tcp.run(code).for_model() == text
+
+
+def test_what_was_refused_and_limits_are_for_a_model_too(tcp):
+    refused = tcp.run("import os", profile="analysis").for_model()
+    assert refused.startswith("outcome:\nrefused\n\nerror:\nRefused: ") and "\nrefused:\nline 1: import os (" in refused
+    denied = tcp.run("import socket\nsocket.create_connection(('192.0.2.1', 1))").for_model()
+    assert "\nsandbox:\nnetwork: connect 192.0.2.1:1 (" in denied
+    assert tcp.run(FOREVER, timeout=0.3).for_model().startswith("outcome:\ntimeout\n\nstdout:\nstarted\n\nerror:\nTimeout: ")
+    with tcp.session() as session:
+        assert "session:\n[session ended: it crashed" in session.run("import os\nos.kill(os.getpid(), 11)").for_model()
+
+
+@pytest.mark.parametrize("most", [200, 333, 1000, 10_000])
+def test_what_is_long_loses_its_middle(tcp, most):
+    code = "import sys\nfor i in range(20000): print(i)\nsys.stderr.write('short')\nraise ValueError('last words')"
+    text = tcp.run(code).for_model(most)
+    assert most - 3 <= len(text) <= most and text.startswith("stdout:\n0\n1\n") and "\n\nstderr:\nshort\n\n" in text
+    assert text.endswith("ValueError: last words") and " more characters ...\n" in text
+    with pytest.raises(ValueError, match="200 to 1048576, not 199"):
+        tcp.run("1").for_model(199)
+
+
+def test_output_is_told_as_it_is_written(adder):
+    """The code waits for what the callback writes, so it was called while the code ran."""
+    with adder.session() as session:
+        out, err = [], []
+
+        def told(text):
+            out.append(text)
+            if "".join(out).startswith("ready\n") and len(out) == 1:
+                session.interrupt()
+
+        waits = "import sys, time\nprint('e', file=sys.stderr)\nprint('ready', flush=True)\nwhile True: time.sleep(0.01)"
+        result = session.run(waits, on_stdout=told, on_stderr=err.append)
+        assert result.error.type == "KeyboardInterrupt" and "".join(out) == "ready\n" and "".join(err).startswith("e\n")
+    result = adder.run("for i in range(50000): print(i)\n7", on_stdout=out.append)
+    assert "".join(out[1:]) == "".join(f"{i}\n" for i in range(50000)) and result.truncated and result.text == "7"
+
+
+def test_a_callback_that_fails_cancels_the_run(tcp):
+    def fails(text):
+        raise LookupError(text)
+
+    with pytest.raises(LookupError, match="started"):
+        tcp.run(FOREVER, conversation="callback", on_stdout=fails)
+    (record,) = wait_until(lambda: list(tcp.records.list(conversation="callback")), "the record")
+    assert record["outcome"] == "cancelled"
+
+    async def coroutine(text):
+        raise AssertionError("nobody awaits it")
+
+    with pytest.raises(TypeError, match="only AsyncAdder"):
+        tcp.run("print(1)", on_stdout=coroutine)
 
 
 def test_pictures_are_bytes(tcp, tmp_path):
@@ -172,6 +294,75 @@ def test_a_run_in_the_background(tcp):
 # ---- sessions ----
 
 
+def numbers(shown):
+    """What the code below displayed and printed, which must be all of it, once."""
+    displayed = [event.data["text/plain"] for event in shown if isinstance(event, adder_client.Displayed)]
+    printed = "".join(event.text for event in shown if isinstance(event, adder_client.Stdout))
+    return displayed == list("01234") and printed == "01234"
+
+
+NUMBERS = "for i in range(5):\n    print(i, end='', flush=True)\n    display(i)"
+
+
+def test_a_detached_stream_survives_broken_connections(served, breaking):
+    with Adder(breaking.url, served.token("client")) as adder:
+        with adder.stream(NUMBERS, detach=True) as run:
+            shown = list(run)
+        assert numbers(shown) and isinstance(shown[-1], adder_client.Finished) and run.result.ok
+        assert breaking.broken == run.last_event_id == len(shown) >= 7, "one event over each connection"
+        told = []
+        assert adder.run(NUMBERS, detach=True, on_stdout=told.append).ok and "".join(told) == "01234"
+        with adder.session() as session, session.stream(f"{NUMBERS}\nx = 1", detach=True) as cell:
+            assert numbers(list(cell)) and session.run("x").text == "1"
+        with adder.stream(NUMBERS) as run, pytest.raises(adder_client.ConnectionFailed):
+            list(run)
+
+    async def awaited():
+        async with AsyncAdder(breaking.url, served.token("client")) as adder:
+            async with adder.stream(NUMBERS, detach=True) as run:
+                return [event async for event in run]
+
+    assert numbers(asyncio.run(awaited()))
+
+
+def test_a_detached_run_goes_on_and_is_taken_up(tcp):
+    with tcp.stream(FOREVER, detach=True) as run:
+        run_id = next(run).run_id
+        assert next(run).text == "started\n" and run.last_event_id == 2
+    again = tcp.get_run(run_id)
+    with again.stream() as followed, again.stream(after=run.last_event_id) as rest:
+        assert [type(next(followed)), type(next(followed))] == [adder_client.Started, adder_client.Stdout]
+        assert run_id in running(tcp), "neither leaving nor following ends it"
+        again.cancel()
+        (last,) = rest
+        assert last.result.outcome == rest.result.outcome == followed.until_done().outcome == "cancelled"
+    background = tcp.start(NUMBERS)
+    with background.stream() as run:
+        assert numbers(list(run)) and run.result.run_id == background.id
+
+
+def test_a_server_that_stays_away_is_an_error(served, breaking, monkeypatch):
+    monkeypatch.setattr("adder_client._sync.http.RESUMING_PAUSES", (0.0, 0.0))
+    with Adder(breaking.url, served.token("client")) as adder:
+        with adder.stream(FOREVER, detach=True) as run:
+            run_id = next(run).run_id
+            breaking.end()
+            with pytest.raises(adder_client.ConnectionFailed):
+                list(run)
+    with Adder(served.url, served.token("client")) as adder:
+        assert adder.get_run(run_id).cancel().run_id == run_id
+        with pytest.raises(adder_client.InvalidRequest, match="Last-Event-ID"):
+            list(adder.get_run(run_id).stream(after=-1))
+
+
+def test_events_that_are_not_held_are_counted(served, tcp):
+    code = "for i in range(30): display('x' * 100_000)"
+    run = tcp.start(code)
+    run.wait()
+    first, *others = run.stream()
+    assert isinstance(first, adder_client.Missed) and first.events + len(others) == 32, "started, 30, and the result"
+
+
 def test_a_session_from_beginning_to_end(adder):
     with adder.session(name="s") as session:
         assert session.run("x = 1").session.cell == 1
@@ -199,6 +390,76 @@ def test_a_session_from_beginning_to_end(adder):
     assert session.info.state == "ended"
     with pytest.raises(adder_client.Ended):
         session.run("1")
+
+
+def test_a_session_is_ensured(tcp):
+    first = tcp.sessions.ensure("kept", variables={"MODE": "x"})
+    first.run("x = 1").check()
+    with tcp.sessions.ensure("kept") as again:
+        assert again.id == first.id and again.run("x").text == "1"
+        with tcp.sessions.ensure(first.id[:8]) as other:
+            assert other.id != first.id, "what looks like an id is a name here"
+    with tcp.sessions.ensure("kept") as new:
+        assert new.id != first.id and new.run("x").error.type == "NameError"
+    with pytest.raises(adder_client.InvalidRequest):
+        tcp.sessions.ensure("no name")
+
+
+def test_many_ensure_the_same_session(tcp):
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        ids = {session.id for session in threads.map(lambda _: tcp.sessions.ensure("crowd"), range(16))}
+    assert len(ids) == 1
+    with tcp.sessions.get("crowd"):
+        with pytest.raises(adder_client.Conflict, match="already"):
+            tcp.sessions.new(name="crowd")
+
+
+def test_a_name_that_is_taken_is_a_conflict():
+    def answer(request):
+        return httpx.Response(409, json={"status": 409, "code": "conflict", "detail": "taken"})
+
+    with Adder("http://made.up", transport=httpx.MockTransport(answer)) as client:
+        with pytest.raises(adder_client.Conflict, match="taken"):
+            client.sessions.new(name="a")
+
+
+def test_files_of_a_session(adder, tmp_path):
+    (tmp_path / "a.csv").write_text("1,2")
+    with adder.session() as session:
+        assert session.files.list() == []
+        session.files.put(str(tmp_path / "a.csv"))
+        session.files.put(b"\x00\xff", "sub/b")
+        session.files.put(io.BytesIO(b"c"), "c")
+        code = "import os\nos.remove('c')\nopen('sub/b', 'rb').read() + open('a.csv', 'rb').read()"
+        assert session.run(code).text == "b'\\x00\\xff1,2'"
+        session.run("open('big', 'wb').write(bytes(range(256)) * 4096); open('\u00e9 \\'\"{}', 'w')").check()
+        names = {file.name: file.bytes for file in session.files.list()}
+        assert names == {"a.csv": 3, "sub/b": 2, "big": 1 << 20, "\u00e9 '\"{}": 0}
+        assert session.files.get("big") == bytes(range(256)) * 4096 and session.files.get("\u00e9 '\"{}") == b""
+        with pytest.raises(FileNotFoundError, match="'c'"):
+            session.files.get("c")
+        with pytest.raises(IsADirectoryError):
+            session.files.get("sub")
+        assert [variable.name for variable in session.variables()] == []
+        with pytest.raises(FileNotFoundError):
+            session.files.put("no-such-file")
+        with pytest.raises(ValueError, match="need a name"):
+            session.files.put(b"")
+
+
+@pytest.mark.parametrize("said", ["", "no", "7", "[[1, 2]]", '[["a", true]]', '{"content": "*"}', '{"content": 7}', "{}", '{"errno": "2"}', '{"errno": 1e9}', f'{{"errno": {10**30}}}'])
+def test_a_session_is_not_believed(said):
+    from adder_client._session_files import content_of, listed
+
+    with pytest.raises(adder_client.UnexpectedReply):
+        listed(said)
+    with pytest.raises(adder_client.UnexpectedReply):
+        content_of(said, "name")
+
+
+def test_a_profile_that_refuses_says_so(tcp):
+    with tcp.session(profile="analysis") as session, pytest.raises(adder_client.RunFailed, match="refused"):
+        session.files.list()
 
 
 def test_an_interrupted_cell_leaves_its_session(tcp):
@@ -370,6 +631,20 @@ def test_the_same_is_awaited(served, tmp_path):
             async with adder.stream("print(1)\n2") as run:
                 events = [event async for event in run]
             assert run.result.text == "2" and len(events) >= 3
+            pieces = []
+
+            async def keep(text):
+                await asyncio.sleep(0)
+                pieces.append(text)
+
+            for callback in (keep, pieces.append):
+                await adder.run("print('once')", on_stdout=callback)
+            assert pieces == ["once\n"] * 2
+            async with await adder.sessions.ensure("awaited") as session:
+                assert (await adder.sessions.ensure("awaited")).id == session.id
+                await session.files.put(b"1", "a")
+                assert [file.name for file in await session.files.list()] == ["a"]
+                assert await session.files.get("a") == b"1"
             async with adder.session() as session:
                 await session.run("x = 3")
                 assert [each.name for each in await session.variables()] == ["x"]

@@ -11,12 +11,16 @@ from ._async.asking import AsyncApprovals, AsyncReviews, AsyncTools
 from ._async.client import AsyncAdder, AsyncRun
 from ._async.http import AsyncStream
 from ._async.kept import AsyncFiles, AsyncRecords, AsyncResults
+from ._async.session_files import AsyncSessionFiles
 from ._async.sessions import AsyncSession, AsyncSessions
 from ._display import Display, Picture
+from ._files import Content
+from ._session_files import SessionFile
 from ._sync.asking import Approvals, Reviews, Tools
 from ._sync.client import Adder, Run
 from ._sync.http import Stream
 from ._sync.kept import Files, Records, Results
+from ._sync.session_files import SessionFiles
 from ._sync.sessions import Session, Sessions
 from ._wire import VERSION as __version__
 from .errors import (
@@ -35,11 +39,12 @@ from .errors import (
     ServerError,
     StreamBroken,
     TimedOut,
+    TooLarge,
     Unauthorized,
     UnexpectedReply,
     Unsupported,
 )
-from .events import Displayed, Event, Finished, Progressed, Replied, Started, Stderr, Stdout
+from .events import Displayed, Event, Finished, Missed, Progressed, Replied, Started, Stderr, Stdout
 from .models import (
     Approval,
     Checkpoint,
@@ -67,6 +72,7 @@ __all__ = [
     "AsyncReviews",
     "AsyncRun",
     "AsyncSession",
+    "AsyncSessionFiles",
     "AsyncSessions",
     "AsyncStream",
     "AsyncTools",
@@ -75,6 +81,7 @@ __all__ = [
     "Checkpoint",
     "Conflict",
     "ConnectionFailed",
+    "Content",
     "Display",
     "Displayed",
     "Ended",
@@ -84,6 +91,7 @@ __all__ = [
     "Forbidden",
     "InvalidRequest",
     "MadeFile",
+    "Missed",
     "NotFound",
     "Picture",
     "ProblemError",
@@ -100,6 +108,8 @@ __all__ = [
     "RunState",
     "ServerError",
     "Session",
+    "SessionFile",
+    "SessionFiles",
     "SessionInfo",
     "Sessions",
     "Started",
@@ -109,6 +119,7 @@ __all__ = [
     "Stream",
     "StreamBroken",
     "TimedOut",
+    "TooLarge",
     "Tool",
     "ToolReply",
     "Tools",

@@ -36,9 +36,11 @@ class Picture:
 
     @property
     def extension(self) -> str:
+        """What a file of its kind ends with: png, jpg, svg ..."""
         return EXTENSIONS.get(self.mime, "bin")
 
     def save(self, path: Union[str, pathlib.Path]) -> pathlib.Path:
+        """Writes it to the file PATH, and returns that."""
         path = pathlib.Path(path)
         path.write_bytes(self.data)
         return path
@@ -66,6 +68,7 @@ class Display:
 
     @property
     def picture(self) -> Optional[Picture]:
+        """The picture among its forms, if there is one."""
         for mime, value in self.data.items():
             if mime == "image/svg+xml" and isinstance(value, str):
                 return Picture(mime, value.encode())
@@ -78,21 +81,36 @@ class Display:
 
 
 class ResultMethods:
+    """What a result can do."""
+
     outcome: str
+    stdout: str
     value: Optional[Display]
     displays: List[Display]
 
     @property
     def ok(self) -> bool:
+        """Whether the code ran to its end without an error."""
         return self.outcome == "ok"
 
     @property
     def text(self) -> Optional[str]:
-        """The value of the last expression as plain text; None where there is none."""
-        return None if self.value is None else str(self.value.data.get("text/plain", self.value.text))
+        """The value of the last expression as plain text; without one, what was printed, less the last line end; None where neither
+        is there."""
+        if self.value is not None:
+            return str(self.value.data.get("text/plain", self.value.text))
+        return self.stdout[:-1] if self.stdout.endswith("\n") else self.stdout or None
+
+    def for_model(self, max_chars: int = 10_000) -> str:
+        """All that a model should know, as one text of at most MAX_CHARS characters (200 to 1048576): output, value, what was
+        displayed, the error with its traceback and hint, what was refused, names of files, warnings. What is too long loses its middle."""
+        from ._for_model import for_model
+
+        return for_model(typing.cast("Result", self), max_chars)
 
     @property
     def pictures(self) -> List[Picture]:
+        """All pictures that the code displayed."""
         found = (display.picture for display in self.displays)
         return [picture for picture in found if picture is not None]
 
@@ -111,14 +129,19 @@ class ResultMethods:
 
 
 class RunStateMethods:
+    """What the state of a run can do."""
+
     state: str
 
     @property
     def ended(self) -> bool:
+        """Whether it runs no more."""
         return self.state == "ended"
 
 
 class ToolReplyMethods:
+    """What the reply of a tool can do."""
+
     reply: Json
 
     @property
@@ -129,5 +152,12 @@ class ToolReplyMethods:
 
     @property
     def text(self) -> str:
-        """As one text, for a model."""
+        """The whole reply as JSON."""
         return json.dumps(self.reply, ensure_ascii=False)
+
+    def for_model(self, max_chars: int = 10_000) -> str:
+        """The reply as JSON of at most MAX_CHARS characters (200 to 1048576), without the bytes of pictures. Long texts in it lose
+        their middle."""
+        from ._for_model import reply_for_model
+
+        return reply_for_model(self.reply, max_chars)

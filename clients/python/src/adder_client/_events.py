@@ -16,17 +16,24 @@ _kinds = {
     "stderr": events.Stderr,
     "display": events.Displayed,
     "progress": events.Progressed,
+    "missed": events.Missed,
     "replay": events.Replaying,
     "cell": events.CellBegins,
     "end": events.Ended,
 }
 
 
+MOST_DIGITS = 19  # of a number of an event, which has 63 bits
+
+
 class Parser:
     """Not by text lines: str.splitlines would also split at U+2028, which JSON may hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, last_id: int = 0) -> None:
+        self.last_id = last_id
+        """Of the last event that was whole and had one."""
         self._rest = b""
+        self._id = last_id
         self._name = ""
         self._data: List[bytes] = []
 
@@ -41,7 +48,7 @@ class Parser:
     def _line(self, line: bytes) -> Optional[Tuple[str, str]]:
         if not line:
             name, data = self._name, self._data
-            self._name, self._data = "", []
+            self._name, self._data, self.last_id = "", [], self._id
             return (name or "message", b"\n".join(data).decode()) if data else None
         field, _, value = line.partition(b":")
         value = value[1:] if value.startswith(b" ") else value
@@ -49,7 +56,9 @@ class Parser:
             self._name = value.decode()
         elif field == b"data":
             self._data.append(value)
-        return None  # comments, ids, and what nobody knows
+        elif field == b"id" and value.isdigit() and len(value) <= MOST_DIGITS:
+            self._id = int(value)
+        return None  # comments, and what nobody knows
 
 
 def event_of(name: str, data: str) -> Optional[events.Event]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 from urllib.parse import quote
@@ -14,15 +15,18 @@ import httpx
 from . import errors
 
 VERSION = "0.1.0"
-DEFAULT_URL = "http://127.0.0.1:7117"
 UNIX = "unix:"
 
 Timeout = Optional[float]
 
 
-def address(url: Optional[str]) -> Tuple[str, Optional[str]]:
-    """The base URL, and the socket where it is a unix socket: URL, else $ADDER_URL, else the default."""
-    url = url or os.environ.get("ADDER_URL") or DEFAULT_URL
+def given_url(url: Optional[str]) -> Optional[str]:
+    """URL, else $ADDER_URL; None: the daemon of this user on this machine is meant."""
+    return url or os.environ.get("ADDER_URL") or None
+
+
+def address(url: str) -> Tuple[str, Optional[str]]:
+    """The base URL, and the socket where it is a unix socket."""
     if url.startswith(UNIX):
         path = url[len(UNIX) :]
         return "http://localhost", path[2:] if path.startswith("//") else path
@@ -33,6 +37,15 @@ def headers(token: Optional[str]) -> Dict[str, str]:
     token = token or os.environ.get("ADDER_TOKEN")
     said = {"User-Agent": f"adder-client/{VERSION}", "Accept": "application/json, application/problem+json"}
     return {**said, "Authorization": f"Bearer {token}"} if token else said
+
+
+def user_headers(name: str) -> Dict[str, str]:
+    """Of a request for the user NAME of a service."""
+    if not re.fullmatch(r"[A-Za-z0-9_\-.@:+]{1,128}", name):
+        raise ValueError(
+            f"{name!r} cannot name a user: 1 to 128 letters, digits and _ - . @ : + are needed (a digest, where it is another text)"
+        )
+    return {"Adder-On-Behalf-Of": name}
 
 
 def socket_options() -> List[Tuple[int, int, int]]:
@@ -74,7 +87,7 @@ def translated() -> Iterator[None]:
             "the URL of Adder (ADDER_URL) begins with http://, https:// or unix:"
         ) from error
     except httpx.ConnectError as error:
-        hint = "no server there? `adder serve --http` starts one, and ADDER_URL says where it is"
+        hint = "no server there? ADDER_URL says where it is; without it, this machine's own is asked"
         raise errors.ConnectionFailed(f"{error} ({hint})") from error
     except httpx.TransportError as error:
         raise errors.ConnectionFailed(str(error) or type(error).__name__) from error

@@ -48,8 +48,8 @@ class ProblemError(AdderError):
     def __init__(self, status: int, problem: Mapping[str, Any], retry_after: Optional[float] = None) -> None:
         self.status = status
         self.problem: Dict[str, Any] = dict(problem)
-        self.title = str(problem.get("title") or f"HTTP status {status}")
-        self.detail = str(problem.get("detail") or self.title)
+        self.title: str = str(problem.get("title") or f"HTTP status {status}")
+        self.detail: str = str(problem.get("detail") or self.title)
         code = problem.get("code")
         self.code: Optional[str] = code if isinstance(code, str) else None
         self.retry_after = retry_after  # seconds, where the server says when to try again
@@ -58,6 +58,13 @@ class ProblemError(AdderError):
 
 class InvalidRequest(ProblemError):
     """Something about the request is wrong; nothing ran."""
+
+
+class TooLarge(InvalidRequest):
+    """The request is larger than the server takes: long files go in first, with `files.put`."""
+
+    def __str__(self) -> str:
+        return f"{self.detail}; put long files in first with files.put(path), and give what it returns"
 
 
 class Unauthorized(ProblemError):
@@ -106,6 +113,7 @@ _classes: Dict[int, Type[ProblemError]] = {
     404: NotFound,
     409: Conflict,
     410: Ended,
+    413: TooLarge,
     422: Unsupported,
     429: Busy,
     499: Cancelled,
@@ -117,5 +125,6 @@ _classes: Dict[int, Type[ProblemError]] = {
 def problem_error(
     status: int, problem: Mapping[str, Any], retry_after: Optional[float] = None
 ) -> ProblemError:
+    """The exception of its kind for a problem document that came with STATUS."""
     kind = _classes.get(status, InvalidRequest if status < 500 else ServerError)
     return kind(status, problem, retry_after)

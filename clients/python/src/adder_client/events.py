@@ -12,27 +12,36 @@ from .models import ReplayedCell, Result, SessionInfo, ToolReply
 
 @dataclasses.dataclass(frozen=True)
 class Started:
+    """The first event of a run; `adder.get_run(run_id)` and records know it by its id."""
+
     run_id: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Stdout:
+    """Text that the code wrote to standard output, in whole characters."""
+
     text: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Stderr:
+    """Text that the code wrote to standard error, in whole characters."""
+
     text: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Displayed:
+    """What the code displayed, by MIME type; with `update` in the place of what has the same `display_id`."""
+
     data: Mapping[str, Any]
     display_id: Optional[str] = None
     update: bool = False
 
     @property
     def display(self) -> Display:
+        """The same as a result has it."""
         return Display(self.data)
 
 
@@ -46,7 +55,16 @@ class Progressed:
 
 
 @dataclasses.dataclass(frozen=True)
+class Missed:
+    """How many events the server holds no more; the ones before the next event were lost to this stream."""
+
+    events: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Finished:
+    """The last event of a run: its result."""
+
     result: Result
 
 
@@ -68,6 +86,8 @@ class Replaying:
 
 @dataclasses.dataclass(frozen=True)
 class CellBegins:
+    """The events that follow are of this cell of a replay."""
+
     cell: int
 
 
@@ -81,4 +101,6 @@ class Ended:
     problem: Optional[str]
 
 
-Event = Union[Started, Stdout, Stderr, Displayed, Progressed, Finished, Replied, Replaying, CellBegins, Ended]
+Event = Union[
+    Started, Stdout, Stderr, Displayed, Progressed, Missed, Finished, Replied, Replaying, CellBegins, Ended
+]

@@ -12,6 +12,7 @@ import httpx
 
 from .. import _wire, models
 from .._bodies import body_of, query_of
+from .._callbacks import OnText
 from .._decode import decode
 from .._wire import path
 from ..options import RunOptions, SessionOptions
@@ -29,10 +30,12 @@ class AsyncRun:
 
     def __init__(self, http: AsyncHttp, state: models.RunState) -> None:
         self._http = http
-        self.state = state  # as it was when it was last asked for
+        self.state: models.RunState = state
+        """The run as it was when it was last asked for."""
 
     @property
     def id(self) -> str:
+        """Its id, by which `get_run` finds it again."""
         return self.state.run_id
 
     async def refresh(self, wait: float = 0) -> models.RunState:
@@ -48,15 +51,22 @@ class AsyncRun:
             await self.refresh(wait=60)
         return self.state
 
+    def stream(self, *, after: int = 0) -> AsyncStream:
+        """Its events, live: all that the server holds, or those after the one numbered AFTER (`last_event_id` of an earlier stream).
+        Leaving it ends nothing."""
+        return AsyncStream(self._http, path("v1", "runs", self.id, "events"), after=after)
+
     async def cancel(self) -> models.RunState:
+        """Ends it."""
         self.state = decode(models.RunState, await self._http.ask("DELETE", path("v1", "runs", self.id)))
         return self.state
 
 
 class AsyncAdder:
-    """A server, by its URL: `http://...`, `https://...`, or `unix:/path/of/a/socket`.
+    """Adder on this machine, or a server by its URL: `http://...`, `https://...`, or `unix:/path/of/a/socket`.
 
-    URL and TOKEN are those of $ADDER_URL and $ADDER_TOKEN where they are not given. TIMEOUT, in seconds, is for the server to
+    URL and TOKEN are those of $ADDER_URL and $ADDER_TOKEN where they are not given. Without a URL the daemon of this user is asked, and
+    started with the first request where none runs: the program is `adder` on PATH, or $ADDER_PROGRAM. TIMEOUT, in seconds, is for the server to
     answer; while code runs there is none, since the code's own limits end it. RETRIES: how often to try again where there is no
     room. TRANSPORT is httpx's, for who needs a proxy or certificates of their own.
     """
@@ -71,21 +81,52 @@ class AsyncAdder:
         verify: Union[bool, ssl.SSLContext] = True,
         transport: Optional[httpx.AsyncBaseTransport] = None,
     ) -> None:
-        self._http = AsyncHttp(url, token, timeout, retries, verify, transport)
-        self.sessions = AsyncSessions(self._http)
-        self.files = AsyncFiles(self._http)
-        self.results = AsyncResults(self._http)
-        self.records = AsyncRecords(self._http)
-        self.tools = AsyncTools(self._http)
-        self.approvals = AsyncApprovals(self._http)
-        self.reviews = AsyncReviews(self._http)
+        self._use(AsyncHttp(url, token, timeout, retries, verify, transport))
 
-    async def run(self, code: str, **options: Unpack[RunOptions]) -> models.Result:
-        """Runs CODE to its end. An outcome other than ok is no exception: see `Result.check`."""
-        return await self._http.run("/v1/runs", {"code": code, **body_of(options)})
+    def _use(self, http: AsyncHttp) -> None:
+        self._http = http
+        self.sessions: AsyncSessions = AsyncSessions(self._http)
+        """Interpreters that stay."""
+        self.files: AsyncFiles = AsyncFiles(self._http)
+        """Files that the server keeps."""
+        self.results: AsyncResults = AsyncResults(self._http)
+        """Long output."""
+        self.records: AsyncRecords = AsyncRecords(self._http)
+        """What was run."""
+        self.tools: AsyncTools = AsyncTools(self._http)
+        """Tools for models."""
+        self.approvals: AsyncApprovals = AsyncApprovals(self._http)
+        """What waits for a yes before it runs."""
+        self.reviews: AsyncReviews = AsyncReviews(self._http)
+        """Changes to a work directory that wait for a yes."""
+
+    def for_user(self, name: str) -> AsyncAdder:
+        """A client for a user of this service: sessions, files, records and approvals are the user's own, and so are the limits.
+
+        The token must have been made with --acts-for-users; a daemon on this machine needs none. It shares the connections of this
+        client, which closes them. NAME: up to 128 letters, digits and `_-.@:+`.
+        """
+        user = object.__new__(type(self))
+        user._use(self._http.for_user(name))
+        return user
+
+    async def run(
+        self,
+        code: str,
+        *,
+        on_stdout: Optional[OnText] = None,
+        on_stderr: Optional[OnText] = None,
+        **options: Unpack[RunOptions],
+    ) -> models.Result:
+        """Runs CODE to its end. An outcome other than ok is no exception: see `Result.check`.
+
+        ON_STDOUT and ON_STDERR are called with each piece of text as it is written. An exception of theirs cancels the run.
+        """
+        return await self._http.run("/v1/runs", {"code": code, **body_of(options)}, on_stdout, on_stderr)
 
     def stream(self, code: str, **options: Unpack[RunOptions]) -> AsyncStream:
-        """Runs CODE, event by event. It begins with the first event that is asked for."""
+        """Runs CODE, event by event. It begins with the first event that is asked for. With `detach` the run goes on when this
+        program goes away, and the stream survives broken connections."""
         return AsyncStream(self._http, "/v1/runs", {"code": code, **body_of(options)})
 
     async def start(self, code: str, **options: Unpack[RunOptions]) -> AsyncRun:
@@ -122,6 +163,7 @@ class AsyncAdder:
             yield made
 
     async def aclose(self) -> None:
+        """Closes the connections to the server. The end of a `with` does the same."""
         await self._http.aclose()
 
     async def __aenter__(self) -> AsyncAdder:

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Type, 
 
 from .. import models
 from .._bodies import body_of, query_of
+from .._callbacks import OnText
 from .._decode import decode
 from .._wire import path
+from ..errors import Ended, NotFound, ProblemError
 from ..options import CellOptions, ReplayOptions, SessionOptions
 from .http import AsyncHttp, AsyncStream
+from .kept import AsyncFiles
+from .session_files import AsyncSessionFiles
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -26,10 +30,14 @@ class AsyncSession:
 
     def __init__(self, http: AsyncHttp, info: models.SessionInfo) -> None:
         self._http = http
-        self.info = info  # as it was when it was last asked for
+        self.info: models.SessionInfo = info
+        """The session as it was when it was last asked for."""
+        self.files: AsyncSessionFiles = AsyncSessionFiles(self, AsyncFiles(http))
+        """The files in its directory."""
 
     @property
     def id(self) -> str:
+        """Its id, which names it for `get` as its name does."""
         return self.info.session_id
 
     def _path(self, *parts: str) -> str:
@@ -41,15 +49,28 @@ class AsyncSession:
         self.info = decode(models.SessionInfo, await self._http.ask(method, self._path(*parts), body=body))
         return self.info
 
-    async def run(self, code: str, **options: Unpack[CellOptions]) -> models.Result:
-        """The next cell, to its end. An outcome other than ok is no exception: see `Result.check`."""
-        return await self._http.run(self._path("cells"), {"code": code, **body_of(options)})
+    async def run(
+        self,
+        code: str,
+        *,
+        on_stdout: Optional[OnText] = None,
+        on_stderr: Optional[OnText] = None,
+        **options: Unpack[CellOptions],
+    ) -> models.Result:
+        """The next cell, to its end. An outcome other than ok is no exception: see `Result.check`.
+
+        ON_STDOUT and ON_STDERR are called with each piece of text as it is written. An exception of theirs cancels the cell.
+        """
+        return await self._http.run(
+            self._path("cells"), {"code": code, **body_of(options)}, on_stdout, on_stderr
+        )
 
     def stream(self, code: str, **options: Unpack[CellOptions]) -> AsyncStream:
         """The next cell, event by event. It begins with the first event that is asked for."""
         return AsyncStream(self._http, self._path("cells"), {"code": code, **body_of(options)})
 
     async def refresh(self) -> models.SessionInfo:
+        """Asks how it is."""
         return await self._change("GET")
 
     async def variables(self, names: Optional[Sequence[str]] = None) -> List[models.Variable]:
@@ -59,6 +80,7 @@ class AsyncSession:
         return [decode(models.Variable, each) for each in reply["variables"]]
 
     async def history(self) -> models.History:
+        """The code of its cells, and how they ended."""
         return decode(models.History, await self._http.ask("GET", self._path("history")))
 
     async def reset(self) -> models.SessionInfo:
@@ -70,17 +92,21 @@ class AsyncSession:
         return await self._change("POST", "interrupt")
 
     async def checkpoint(self, name: Optional[str] = None) -> models.Checkpoint:
+        """Keeps the session as it is now, for `rollback` and `branch`."""
         reply = await self._http.ask("POST", self._path("checkpoints"), body=body_of({"name": name}))
         return decode(models.Checkpoint, reply)
 
     async def checkpoints(self) -> List[models.Checkpoint]:
+        """All that there are."""
         reply = await self._http.ask("GET", self._path("checkpoints"))
         return [decode(models.Checkpoint, each) for each in reply["checkpoints"]]
 
     async def rollback(self, checkpoint: Union[str, models.Checkpoint]) -> models.SessionInfo:
+        """Variables, files and history are again what they were at CHECKPOINT, which stays."""
         return await self._change("POST", "rollback", body={"checkpoint": _checkpoint(checkpoint)})
 
     async def forget(self, checkpoint: Union[str, models.Checkpoint]) -> models.SessionInfo:
+        """Drops CHECKPOINT."""
         return await self._change("DELETE", "checkpoints", _checkpoint(checkpoint))
 
     async def branch(
@@ -97,6 +123,7 @@ class AsyncSession:
         return decode(models.Replay, reply)
 
     async def end(self) -> models.SessionInfo:
+        """Ends it. Its variables and files are gone; a cell that runs is cancelled."""
         return await self._change("DELETE")
 
     async def __aenter__(self) -> AsyncSession:
@@ -115,10 +142,13 @@ class AsyncSession:
 
 
 class AsyncSessions:
+    """The caller's sessions."""
+
     def __init__(self, http: AsyncHttp) -> None:
         self._http = http
 
     async def new(self, **options: Unpack[SessionOptions]) -> AsyncSession:
+        """A new one, which stays until it is ended or was not used for long. `Conflict` where its name is taken."""
         reply = await self._http.ask("POST", "/v1/sessions", body=body_of(options), endless=True)
         return AsyncSession(self._http, decode(models.SessionInfo, reply))
 
@@ -127,6 +157,30 @@ class AsyncSessions:
         reply = await self._http.ask("GET", path("v1", "sessions", session))
         return AsyncSession(self._http, decode(models.SessionInfo, reply))
 
+    async def ensure(self, name: str, /, **options: Unpack[SessionOptions]) -> AsyncSession:
+        """The session called NAME: the one that is there, as it is, or a new one with OPTIONS. Callers that ask at the same time get the
+        same one."""
+        found = await self._named(name)
+        if found:
+            return found
+        try:
+            options["name"] = name
+            return await self.new(**options)
+        except ProblemError:
+            found = await self._named(name)  # somebody else was first
+            if not found:
+                raise
+            return found
+
+    async def _named(self, name: str) -> Optional[AsyncSession]:
+        try:
+            found = await self.get(name)
+        except (NotFound, Ended):
+            return None
+        live = found.info.name == name and found.info.state != "ended"  # a name may look like another's id
+        return found if live else None
+
     async def list(self) -> List[models.SessionInfo]:
+        """Those that live, and those that ended not long ago."""
         reply = await self._http.ask("GET", "/v1/sessions")
         return [decode(models.SessionInfo, each) for each in reply["sessions"]]

@@ -14,6 +14,8 @@ from .http import Http, Stream
 
 
 class Tools:
+    """Adder's tools for models. A toolset is a choice of them: `compute`, `adder`, `assistant` ..."""
+
     def __init__(self, http: Http) -> None:
         self._http = http
 
@@ -83,6 +85,7 @@ class Approvals:
         self._http = http
 
     def list(self) -> List[models.Approval]:
+        """All that wait, and that were decided not long ago."""
         return [_approval(each) for each in (self._http.ask("GET", "/v1/approvals"))["approvals"]]
 
     def get(self, approval_id: str, wait: float = 0) -> models.Approval:
@@ -97,6 +100,7 @@ class Approvals:
         return _approval(self._http.ask("POST", where, body={"always": always}))
 
     def deny(self, approval_id: str, reason: Optional[str] = None) -> models.Approval:
+        """Says no; the REASON is told to who asked."""
         where = path("v1", "approvals", approval_id, "deny")
         return _approval(self._http.ask("POST", where, body=body_of({"reason": reason})))
 
@@ -112,22 +116,27 @@ class Reviews:
         self._http = http
 
     def list(self) -> List[models.Review]:
+        """All that there are."""
         return [_review(each) for each in (self._http.ask("GET", "/v1/reviews"))["reviews"]]
 
     def get(self, review_id: str) -> models.Review:
+        """One, with its changes."""
         return _review(self._http.ask("GET", path("v1", "reviews", review_id)))
 
     def commit(
         self, review_id: str, *, digest: Optional[str] = None, workdir: Optional[Workdir] = None
     ) -> models.Review:
+        """Makes the changes in the directory. With DIGEST, only if they are still those that were looked at."""
         where = path("v1", "reviews", review_id, "commit")
         return _review(
             self._http.ask("POST", where, body=body_of({"digest": digest, "workdir": workdir}))
         )
 
     def undo(self, review_id: str, *, workdir: Optional[Workdir] = None) -> models.Review:
+        """Puts the directory back to what it was before `commit`."""
         where = path("v1", "reviews", review_id, "undo")
         return _review(self._http.ask("POST", where, body=body_of({"workdir": workdir})))
 
     def drop(self, review_id: str) -> models.Review:
+        """Forgets the changes; the directory stays as it is."""
         return _review(self._http.ask("POST", path("v1", "reviews", review_id, "drop"), body={}))

@@ -13,6 +13,7 @@ import httpx
 
 from .. import _wire, models
 from .._bodies import body_of, query_of
+from .._callbacks import OnText
 from .._decode import decode
 from .._wire import path
 from ..options import RunOptions, SessionOptions
@@ -30,10 +31,12 @@ class Run:
 
     def __init__(self, http: Http, state: models.RunState) -> None:
         self._http = http
-        self.state = state  # as it was when it was last asked for
+        self.state: models.RunState = state
+        """The run as it was when it was last asked for."""
 
     @property
     def id(self) -> str:
+        """Its id, by which `get_run` finds it again."""
         return self.state.run_id
 
     def refresh(self, wait: float = 0) -> models.RunState:
@@ -49,15 +52,22 @@ class Run:
             self.refresh(wait=60)
         return self.state
 
+    def stream(self, *, after: int = 0) -> Stream:
+        """Its events, live: all that the server holds, or those after the one numbered AFTER (`last_event_id` of an earlier stream).
+        Leaving it ends nothing."""
+        return Stream(self._http, path("v1", "runs", self.id, "events"), after=after)
+
     def cancel(self) -> models.RunState:
+        """Ends it."""
         self.state = decode(models.RunState, self._http.ask("DELETE", path("v1", "runs", self.id)))
         return self.state
 
 
 class Adder:
-    """A server, by its URL: `http://...`, `https://...`, or `unix:/path/of/a/socket`.
+    """Adder on this machine, or a server by its URL: `http://...`, `https://...`, or `unix:/path/of/a/socket`.
 
-    URL and TOKEN are those of $ADDER_URL and $ADDER_TOKEN where they are not given. TIMEOUT, in seconds, is for the server to
+    URL and TOKEN are those of $ADDER_URL and $ADDER_TOKEN where they are not given. Without a URL the daemon of this user is asked, and
+    started with the first request where none runs: the program is `adder` on PATH, or $ADDER_PROGRAM. TIMEOUT, in seconds, is for the server to
     answer; while code runs there is none, since the code's own limits end it. RETRIES: how often to try again where there is no
     room. TRANSPORT is httpx's, for who needs a proxy or certificates of their own.
     """
@@ -72,21 +82,52 @@ class Adder:
         verify: Union[bool, ssl.SSLContext] = True,
         transport: Optional[httpx.BaseTransport] = None,
     ) -> None:
-        self._http = Http(url, token, timeout, retries, verify, transport)
-        self.sessions = Sessions(self._http)
-        self.files = Files(self._http)
-        self.results = Results(self._http)
-        self.records = Records(self._http)
-        self.tools = Tools(self._http)
-        self.approvals = Approvals(self._http)
-        self.reviews = Reviews(self._http)
+        self._use(Http(url, token, timeout, retries, verify, transport))
 
-    def run(self, code: str, **options: Unpack[RunOptions]) -> models.Result:
-        """Runs CODE to its end. An outcome other than ok is no exception: see `Result.check`."""
-        return self._http.run("/v1/runs", {"code": code, **body_of(options)})
+    def _use(self, http: Http) -> None:
+        self._http = http
+        self.sessions: Sessions = Sessions(self._http)
+        """Interpreters that stay."""
+        self.files: Files = Files(self._http)
+        """Files that the server keeps."""
+        self.results: Results = Results(self._http)
+        """Long output."""
+        self.records: Records = Records(self._http)
+        """What was run."""
+        self.tools: Tools = Tools(self._http)
+        """Tools for models."""
+        self.approvals: Approvals = Approvals(self._http)
+        """What waits for a yes before it runs."""
+        self.reviews: Reviews = Reviews(self._http)
+        """Changes to a work directory that wait for a yes."""
+
+    def for_user(self, name: str) -> Adder:
+        """A client for a user of this service: sessions, files, records and approvals are the user's own, and so are the limits.
+
+        The token must have been made with --acts-for-users; a daemon on this machine needs none. It shares the connections of this
+        client, which closes them. NAME: up to 128 letters, digits and `_-.@:+`.
+        """
+        user = object.__new__(type(self))
+        user._use(self._http.for_user(name))
+        return user
+
+    def run(
+        self,
+        code: str,
+        *,
+        on_stdout: Optional[OnText] = None,
+        on_stderr: Optional[OnText] = None,
+        **options: Unpack[RunOptions],
+    ) -> models.Result:
+        """Runs CODE to its end. An outcome other than ok is no exception: see `Result.check`.
+
+        ON_STDOUT and ON_STDERR are called with each piece of text as it is written. An exception of theirs cancels the run.
+        """
+        return self._http.run("/v1/runs", {"code": code, **body_of(options)}, on_stdout, on_stderr)
 
     def stream(self, code: str, **options: Unpack[RunOptions]) -> Stream:
-        """Runs CODE, event by event. It begins with the first event that is asked for."""
+        """Runs CODE, event by event. It begins with the first event that is asked for. With `detach` the run goes on when this
+        program goes away, and the stream survives broken connections."""
         return Stream(self._http, "/v1/runs", {"code": code, **body_of(options)})
 
     def start(self, code: str, **options: Unpack[RunOptions]) -> Run:
@@ -123,6 +164,7 @@ class Adder:
             yield made
 
     def close(self) -> None:
+        """Closes the connections to the server. The end of a `with` does the same."""
         self._http.close()
 
     def __enter__(self) -> Adder:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import ssl
 import time
 import types
@@ -13,13 +14,19 @@ from typing import Any, Iterator, Dict, Mapping, Optional, Type, Union
 import httpx
 
 from .. import _wire, errors, events, models
+from .._callbacks import OnText, told
 from .._decode import decode
 from .._events import Parser, event_of
+from .._local import found, silent
 
 LONGEST_PAUSE = 30.0  # seconds between two tries
+# Seconds before each try to resume a stream; an event starts them again.
+RESUMING_PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0)
 
 
 class Http:
+    """One server, and the connections to it."""
+
     def __init__(
         self,
         url: Optional[str],
@@ -29,14 +36,54 @@ class Http:
         verify: Union[bool, ssl.SSLContext],
         transport: Optional[httpx.BaseTransport],
     ) -> None:
-        self.url, unix_socket = _wire.address(url)
-        self.place = f"unix:{unix_socket}" if unix_socket else self.url
-        self.timeout, self.retries = timeout, retries
-        self.client = httpx.Client(
-            base_url=self.url,
-            headers=_wire.headers(token),
-            transport=transport or httpx.HTTPTransport(**_wire.transport_options(unix_socket, verify)),
+        self.timeout: _wire.Timeout = timeout
+        self.retries: int = retries
+        self._headers, self._verify, self._transport = _wire.headers(token), verify, transport
+        self._client: Optional[httpx.Client] = None
+        self._lender: Optional[Http] = None
+        self._user: Dict[str, str] = {}
+        url = _wire.given_url(url)
+        self._local = url is None and transport is None
+        self.place: str = "this machine" if self._local else url or "a transport"
+        if not self._local:
+            self._client = self._made(url or "http://localhost")
+
+    def for_user(self, name: str) -> Http:
+        """The same for a user of this service, over the same connections."""
+        user = copy.copy(self)
+        user._lender, user._user = self, _wire.user_headers(name)
+        return user
+
+    def _made(self, url: str) -> httpx.Client:
+        base, unix_socket = _wire.address(url)
+        options = _wire.transport_options(unix_socket, self._verify)
+        return httpx.Client(
+            base_url=base,
+            headers=self._headers,
+            transport=self._transport or httpx.HTTPTransport(**options),
         )
+
+    def client(self) -> httpx.Client:
+        """That of the server; of this machine's, once it was found or started."""
+        if self._lender:
+            return self._lender.client()
+        if self._client is None:
+            url = _wire.UNIX + found()
+            self._client = self._client or self._made(url)
+        return self._client
+
+    def _sent(self, request: httpx.Request, stream: bool) -> httpx.Response:
+        client = self.client()
+        try:
+            return client.send(request, stream=stream)
+        except httpx.ConnectError:
+            if not self._local:
+                raise
+        socket = found()  # it ended meanwhile, for having nothing to do
+        try:
+            return client.send(request, stream=stream)
+        except httpx.ConnectError as error:
+            raise silent(socket) from error
 
     def send(
         self,
@@ -55,8 +102,9 @@ class Http:
         """The response, whose body is not read where STREAM is. Tries again where there is no room, as often as was asked for:
         nothing ran then."""
         tries = 0
+        client = self.client()
         while True:
-            request = self.client.build_request(
+            request = client.build_request(
                 method,
                 path,
                 json=body,
@@ -64,10 +112,10 @@ class Http:
                 files=files,
                 data=data,
                 timeout=_wire.timeouts(self.timeout, endless),
-                headers={**({"Accept": accept} if accept else {}), **(headers or {})},
+                headers={**self._user, **({"Accept": accept} if accept else {}), **(headers or {})},
             )
             with _wire.translated():
-                response = self.client.send(request, stream=stream)
+                response = self._sent(request, stream)
             if response.status_code != 429 or tries >= self.retries or files is not None:
                 return response
             tries += 1
@@ -79,16 +127,36 @@ class Http:
         return _wire.object_of(self.tell(method, path, **options))
 
     def tell(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """The response, whatever is in it; a problem is raised."""
         response = self.send(method, path, **options)
         if not _wire.is_success(response):
             raise _wire.failed(response)
         return response
 
-    def run(self, path: str, body: Mapping[str, Any]) -> models.Result:
+    def run(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        on_stdout: Optional[OnText] = None,
+        on_stderr: Optional[OnText] = None,
+    ) -> models.Result:
+        """The result of what runs at PATH; the callbacks are told what it writes."""
+        if on_stdout or on_stderr:
+            return self._run_telling(path, body, {events.Stdout: on_stdout, events.Stderr: on_stderr})
         response = self.send("POST", path, body=body, endless=True)
         if not _wire.is_success(response) and not _wire.is_result(response):
             raise _wire.failed(response)
         return decode(models.Result, _wire.object_of(response))
+
+    def _run_telling(
+        self, path: str, body: Mapping[str, Any], callbacks: Mapping[type, Optional[OnText]]
+    ) -> models.Result:
+        with Stream(self, path, body) as stream:
+            for event in stream:
+                callback = callbacks.get(type(event))
+                if callback and isinstance(event, (events.Stdout, events.Stderr)):
+                    told(callback, event.text)
+            return stream.result
 
     @contextlib.contextmanager
     def opened(self, method: str, path: str, **options: Any) -> Iterator[httpx.Response]:
@@ -104,16 +172,28 @@ class Http:
             response.close()
 
     def close(self) -> None:
-        self.client.close()
+        """Closes all connections, where they are its own."""
+        if self._client is not None and self._lender is None:
+            self._client.close()
 
 
 class Stream:
-    """Events of a run, as they come. Closing it before its end cancels the run; so does leaving its `with`."""
+    """Events of a run, as they come. Closing it before its end cancels the run, and so does leaving its `with`.
 
-    def __init__(self, http: Http, path: str, body: Mapping[str, Any]) -> None:
-        self._http, self._path, self._body = http, path, {**body, "stream": True}
+    A run that is detached or in the background goes on. Its stream connects again when the connection breaks, and goes on after the
+    last event that came.
+    """
+
+    def __init__(
+        self, http: Http, path: str, body: Optional[Mapping[str, Any]] = None, after: int = 0
+    ) -> None:
+        self._http, self._path = http, path
+        self._body = None if body is None else {**body, "stream": True}
+        """Of the request that begins the run; without one, PATH is where its events are."""
         self._events: Optional[Iterator[events.Event]] = None
         self._result: Optional[models.Result] = None
+        self.last_event_id: int = after
+        """The number of the last event that came; 0 before the first."""
 
     @property
     def result(self) -> models.Result:
@@ -122,28 +202,47 @@ class Stream:
             raise errors.AdderError("the run has no result yet: read its events to the end")
         return self._result
 
+    def _opened(self) -> contextlib.AbstractContextManager[httpx.Response]:
+        accept = "text/event-stream, application/problem+json"
+        if self._body is not None:
+            return self._http.opened("POST", self._path, body=self._body, endless=True, accept=accept)
+        after = {"Last-Event-ID": str(self.last_event_id)}
+        return self._http.opened("GET", self._path, headers=after, endless=True, accept=accept)
+
+    def _notice(self, event: Optional[events.Event], number: int) -> None:
+        self.last_event_id = number
+        if isinstance(event, events.Started) and self._body and self._body.get("detach"):
+            self._path, self._body = _wire.path("v1", "runs", event.run_id, "events"), None
+        if isinstance(event, events.Finished):
+            self._result = event.result
+
     def _read(self) -> Iterator[events.Event]:
-        parser = Parser()
-        last = False
-        with self._http.opened(
-            "POST",
-            self._path,
-            body=self._body,
-            endless=True,
-            accept="text/event-stream, application/problem+json",
-        ) as response:
-            with _wire.translated():
-                for piece in response.iter_bytes():
-                    for name, data in parser.feed(piece):
-                        event = event_of(name, data)
-                        if event is None:
-                            continue
-                        if isinstance(event, events.Finished):
-                            self._result = event.result
-                        last = isinstance(event, (events.Finished, events.Replied, events.Ended))
-                        yield event
-        if not last:
-            raise errors.StreamBroken("the server ended the stream before the run had ended")
+        pauses = iter(RESUMING_PAUSES)
+        while True:
+            broken: errors.ConnectionFailed = errors.StreamBroken(
+                "the server ended the stream before the run had ended"
+            )
+            parser, last = Parser(self.last_event_id), False
+            try:
+                with self._opened() as response:
+                    with _wire.translated():
+                        for piece in response.iter_bytes():
+                            for name, data in parser.feed(piece):
+                                event = event_of(name, data)
+                                self._notice(event, parser.last_id)
+                                if event is None:
+                                    continue
+                                pauses = iter(RESUMING_PAUSES)
+                                last = isinstance(event, (events.Finished, events.Replied, events.Ended))
+                                yield event
+            except errors.ConnectionFailed as error:
+                broken = error
+            if last:
+                return
+            pause = next(pauses, None)
+            if self._body is not None or pause is None:
+                raise broken
+            time.sleep(pause)
 
     def __iter__(self) -> Stream:
         return self
@@ -160,6 +259,7 @@ class Stream:
         return self.result
 
     def close(self) -> None:
+        """Closes the connection, which cancels the run unless it has ended, or goes on without it."""
         if self._events is not None:
             self._events.close()  # type: ignore[attr-defined]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 FileId = Union[str, models.StoredFile, models.MadeFile]
-Source = Union[bytes, "os.PathLike[str]", IO[bytes]]
+Source = Union[str, bytes, "os.PathLike[str]", IO[bytes]]
 
 
 def _id(file: FileId) -> str:
@@ -32,14 +32,17 @@ def _id(file: FileId) -> str:
 
 
 class Files:
+    """Files that the server keeps: what was put in, and what runs made."""
+
     def __init__(self, http: Http) -> None:
         self._http = http
 
     def put(
         self, source: Source, name: Optional[str] = None, *, conversation: Optional[str] = None
     ) -> models.StoredFile:
-        """SOURCE is a path, bytes, or a file that is open for reading bytes; it is sent as it is read."""
-        if isinstance(source, os.PathLike):
+        """SOURCE is a path, bytes, or a file that is open for reading bytes; it is sent as it is read. NAME is the path's last part where it
+        is not given."""
+        if isinstance(source, (str, os.PathLike)):
             with open(source, "rb") as file:  # noqa: PTH123, ASYNC230
                 return self._put(file, name or os.path.basename(source), conversation)  # noqa: PTH119
         if name is None:
@@ -77,6 +80,7 @@ class Files:
             before = page.next
 
     def show(self, file: FileId) -> models.StoredFile:
+        """All that is known of a file."""
         return decode(models.StoredFile, self._http.ask("GET", path("v1", "files", _id(file))))
 
     def get(self, file: FileId) -> bytes:
@@ -120,6 +124,7 @@ class Files:
         return paths
 
     def delete(self, file: FileId) -> None:
+        """Removes a file. Runs that have it keep it."""
         self._http.tell("DELETE", path("v1", "files", _id(file)))
 
 
@@ -138,6 +143,7 @@ class Results:
         limit: int = 16384,
         grep: Optional[str] = None,
     ) -> models.Part:
+        """LIMIT bytes of it from OFFSET on; with GREP, a regular expression, the lines that match."""
         query = query_of({"stream": stream, "offset": offset, "limit": limit, "grep": grep})
         return decode(models.Part, self._http.ask("GET", path("v1", "results", result_id), query=query))
 
@@ -162,6 +168,7 @@ class Records:
     def page(
         self, *, limit: int = 50, before: Optional[str] = None, **which: Unpack[RecordFilter]
     ) -> models.RecordPage:
+        """The newest first. `next` of a page is `before` of the one that follows."""
         query = query_of({"limit": limit, "before": before, **which})
         return decode(models.RecordPage, self._http.ask("GET", "/v1/records", query=query))
 
@@ -177,9 +184,11 @@ class Records:
             before = page.next
 
     def show(self, run_id: str) -> Dict[str, Any]:
+        """The record of one run."""
         return self._http.ask("GET", path("v1", "records", run_id))
 
     def stats(self, **which: Unpack[RecordFilter]) -> Dict[str, Any]:
+        """How many there are, by outcome and owner, and what they used."""
         return self._http.ask("GET", "/v1/records/stats", query=query_of(which))
 
     def export(self, format: str = "jsonl", **which: Unpack[RecordFilter]) -> Iterator[bytes]:

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Type, 
 
 from .. import models
 from .._bodies import body_of, query_of
+from .._callbacks import OnText
 from .._decode import decode
 from .._wire import path
+from ..errors import Ended, NotFound, ProblemError
 from ..options import CellOptions, ReplayOptions, SessionOptions
 from .http import Http, Stream
+from .kept import Files
+from .session_files import SessionFiles
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -27,10 +31,14 @@ class Session:
 
     def __init__(self, http: Http, info: models.SessionInfo) -> None:
         self._http = http
-        self.info = info  # as it was when it was last asked for
+        self.info: models.SessionInfo = info
+        """The session as it was when it was last asked for."""
+        self.files: SessionFiles = SessionFiles(self, Files(http))
+        """The files in its directory."""
 
     @property
     def id(self) -> str:
+        """Its id, which names it for `get` as its name does."""
         return self.info.session_id
 
     def _path(self, *parts: str) -> str:
@@ -42,15 +50,28 @@ class Session:
         self.info = decode(models.SessionInfo, self._http.ask(method, self._path(*parts), body=body))
         return self.info
 
-    def run(self, code: str, **options: Unpack[CellOptions]) -> models.Result:
-        """The next cell, to its end. An outcome other than ok is no exception: see `Result.check`."""
-        return self._http.run(self._path("cells"), {"code": code, **body_of(options)})
+    def run(
+        self,
+        code: str,
+        *,
+        on_stdout: Optional[OnText] = None,
+        on_stderr: Optional[OnText] = None,
+        **options: Unpack[CellOptions],
+    ) -> models.Result:
+        """The next cell, to its end. An outcome other than ok is no exception: see `Result.check`.
+
+        ON_STDOUT and ON_STDERR are called with each piece of text as it is written. An exception of theirs cancels the cell.
+        """
+        return self._http.run(
+            self._path("cells"), {"code": code, **body_of(options)}, on_stdout, on_stderr
+        )
 
     def stream(self, code: str, **options: Unpack[CellOptions]) -> Stream:
         """The next cell, event by event. It begins with the first event that is asked for."""
         return Stream(self._http, self._path("cells"), {"code": code, **body_of(options)})
 
     def refresh(self) -> models.SessionInfo:
+        """Asks how it is."""
         return self._change("GET")
 
     def variables(self, names: Optional[Sequence[str]] = None) -> List[models.Variable]:
@@ -60,6 +81,7 @@ class Session:
         return [decode(models.Variable, each) for each in reply["variables"]]
 
     def history(self) -> models.History:
+        """The code of its cells, and how they ended."""
         return decode(models.History, self._http.ask("GET", self._path("history")))
 
     def reset(self) -> models.SessionInfo:
@@ -71,17 +93,21 @@ class Session:
         return self._change("POST", "interrupt")
 
     def checkpoint(self, name: Optional[str] = None) -> models.Checkpoint:
+        """Keeps the session as it is now, for `rollback` and `branch`."""
         reply = self._http.ask("POST", self._path("checkpoints"), body=body_of({"name": name}))
         return decode(models.Checkpoint, reply)
 
     def checkpoints(self) -> List[models.Checkpoint]:
+        """All that there are."""
         reply = self._http.ask("GET", self._path("checkpoints"))
         return [decode(models.Checkpoint, each) for each in reply["checkpoints"]]
 
     def rollback(self, checkpoint: Union[str, models.Checkpoint]) -> models.SessionInfo:
+        """Variables, files and history are again what they were at CHECKPOINT, which stays."""
         return self._change("POST", "rollback", body={"checkpoint": _checkpoint(checkpoint)})
 
     def forget(self, checkpoint: Union[str, models.Checkpoint]) -> models.SessionInfo:
+        """Drops CHECKPOINT."""
         return self._change("DELETE", "checkpoints", _checkpoint(checkpoint))
 
     def branch(
@@ -98,6 +124,7 @@ class Session:
         return decode(models.Replay, reply)
 
     def end(self) -> models.SessionInfo:
+        """Ends it. Its variables and files are gone; a cell that runs is cancelled."""
         return self._change("DELETE")
 
     def __enter__(self) -> Session:
@@ -116,10 +143,13 @@ class Session:
 
 
 class Sessions:
+    """The caller's sessions."""
+
     def __init__(self, http: Http) -> None:
         self._http = http
 
     def new(self, **options: Unpack[SessionOptions]) -> Session:
+        """A new one, which stays until it is ended or was not used for long. `Conflict` where its name is taken."""
         reply = self._http.ask("POST", "/v1/sessions", body=body_of(options), endless=True)
         return Session(self._http, decode(models.SessionInfo, reply))
 
@@ -128,6 +158,30 @@ class Sessions:
         reply = self._http.ask("GET", path("v1", "sessions", session))
         return Session(self._http, decode(models.SessionInfo, reply))
 
+    def ensure(self, name: str, /, **options: Unpack[SessionOptions]) -> Session:
+        """The session called NAME: the one that is there, as it is, or a new one with OPTIONS. Callers that ask at the same time get the
+        same one."""
+        found = self._named(name)
+        if found:
+            return found
+        try:
+            options["name"] = name
+            return self.new(**options)
+        except ProblemError:
+            found = self._named(name)  # somebody else was first
+            if not found:
+                raise
+            return found
+
+    def _named(self, name: str) -> Optional[Session]:
+        try:
+            found = self.get(name)
+        except (NotFound, Ended):
+            return None
+        live = found.info.name == name and found.info.state != "ended"  # a name may look like another's id
+        return found if live else None
+
     def list(self) -> List[models.SessionInfo]:
+        """Those that live, and those that ended not long ago."""
         reply = self._http.ask("GET", "/v1/sessions")
         return [decode(models.SessionInfo, each) for each in reply["sessions"]]
