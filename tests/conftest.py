@@ -2,6 +2,7 @@
 """Fixtures of the end-to-end and attack suites. tests/README.md says how they are organised and run."""
 import collections
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -285,6 +286,17 @@ def make_shared_adder(installation, user, common_directory):
 @pytest.fixture
 def own_adder(make_adder):
     return make_adder()
+
+
+@pytest.fixture
+def client_row(request):
+    """Puts a row into the tables of docs/clients.md, which is there when the test passes (scripts/testing/clients_page.py)."""
+
+    def put(section, client, version, reaches, changed="", tested="the client"):
+        row = {"section": section, "client": client, "version": version, "reaches": reaches, "changed": changed, "tested": tested}
+        request.node.user_properties.append(("client_row", json.dumps(row)))
+
+    return put
 
 
 @pytest.fixture

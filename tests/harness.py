@@ -87,7 +87,7 @@ FILE_FIELDS = {
     "sha256": (str, NULL),
     "url": (str, NULL),
 }
-DENIAL_KINDS = {"network", "file", "write", "call", "processes", "space", "file_size", "open_files", "memory"}
+DENIAL_KINDS = {"network", "file", "write", "call", "install", "processes", "space", "file_size", "open_files", "memory"}
 DENIAL_FIELDS = {"kind": str, "detail": str, "hint": str}
 USAGE_FIELDS = {
     "queue_ms": (int, float),

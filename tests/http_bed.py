@@ -218,12 +218,25 @@ def multipart(parts, boundary="adder-tests-boundary", end=True):
     return b"".join(pieces), f"multipart/form-data; boundary={boundary}"
 
 
-def make_certificate(folder):
-    """A certificate of its own for 127.0.0.1 and localhost, and its key."""
+class UnixConnection(http.client.HTTPConnection):
+    """One to the Unix socket PATH."""
+
+    def __init__(self, path):
+        super().__init__(USUAL, timeout=harness.DEADLINE)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(harness.DEADLINE)
+        self.sock.connect(str(self.path))
+
+
+def make_certificate(folder, name="localhost"):
+    """A certificate of its own for 127.0.0.1 and localhost, whose subject is NAME, and its key."""
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-        + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+        + ["-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
         + ["-keyout", str(key), "-out", str(certificate)],
         check=True,
         capture_output=True,

@@ -168,6 +168,8 @@ class AnotherUser:
         if adder.user.uid == 0 or os.geteuid() != 0:
             pytest.skip("another owner can use the daemon of an ordinary user only, and only as root")
         self.adder, self.program, self.deadline = adder, installation.program, adder.deadline
+        # Where there was no daemon yet, one would be started as this user, who would own its socket.
+        assert adder.call("run", "-c", "pass").returncode == 0
         self.own = adder.directory / "of-root"
         self.own.mkdir(mode=0o700, exist_ok=True)
         (self.own / "adder.conf").write_text(f"[daemon]\nsocket = {adder.socket}\n")

@@ -72,7 +72,7 @@ RESULTS = {
             "nextCursor": {"type": "string"},
             "tools": {
                 "items": {
-                    "required": ["name", "title", "description", "inputSchema", "outputSchema", "annotations"],
+                    "required": ["name", "description", "inputSchema", "annotations"],
                     "properties": {
                         "name": {"pattern": "^[A-Za-z0-9_-]{1,64}$"},
                         "inputSchema": {"required": ["type"], "properties": {"type": {"const": "object"}}},
@@ -83,7 +83,7 @@ RESULTS = {
         },
     },
     "tools/call": {
-        "required": ["content", "isError", "structuredContent"],
+        "required": ["content", "isError"],
         "properties": {
             "content": {"type": "array", "minItems": 1, "items": CONTENT},
             "isError": {"type": "boolean"},
@@ -146,10 +146,12 @@ def check(value, schema):
 
 
 class Lines:
-    """`adder mcp`. ERA: a legacy version, which is initialized here, or the modern one, where each request has its _meta."""
+    """`adder mcp`. ERA: a legacy version, which is initialized here, or the modern one, where each request has its _meta. NAME: as
+    the client calls itself. PLAIN: it is sent no structuredContent."""
 
-    def __init__(self, adder, *options, version=MODERN, can=None, begin=True):
-        self.adder, self.version, self.can = adder, version, can or {}
+    def __init__(self, adder, *options, version=MODERN, can=None, begin=True, name="lines", plain=False):
+        self.adder, self.version, self.can, self.name = adder, version, can or {}, name
+        self.plain = plain or version == "2025-03-26"
         self.process = adder.popen("mcp", *options, stdin=subprocess.PIPE)
         self.numbers = itertools.count(1)
         self.methods = {}  # of requests by id
@@ -183,7 +185,7 @@ class Lines:
             params["_meta"] = {
                 META + "protocolVersion": MODERN,
                 META + "clientCapabilities": self.can,
-                META + "clientInfo": {"name": "lines", "version": "1"},
+                META + "clientInfo": {"name": self.name, "version": "1"},
                 **(meta or {}),
             }
         elif meta:
@@ -241,6 +243,12 @@ class Lines:
             return
         result = message["result"]
         check(result, RESULTS.get(method, {}))
+        if method == "tools/call" and "content" in result and not is_relayed(result):
+            assert ("structuredContent" in result) != self.plain
+        if method == "tools/list":
+            assert all(("title" in tool) == (self.version != "2025-03-26") for tool in result["tools"])
+        if method == "tools/list" and self.plain:
+            assert not any("outputSchema" in tool for tool in result["tools"])
         if self.version == MODERN:
             check(result, MODERN_RESULT)
             if method in CACHED:
@@ -279,7 +287,7 @@ class Lines:
         params = {
             "protocolVersion": version,
             "capabilities": self.can,
-            "clientInfo": {"name": "lines", "version": "1"},
+            "clientInfo": {"name": self.name, "version": "1"},
             **others,
         }
         result = self.result("initialize", params)
@@ -305,6 +313,20 @@ class Lines:
         while (line := self.line()) is not None:
             rest.append(strict_json(line))
         return rest, self.process.wait(self.adder.deadline), self.process.stderr.read().decode()
+
+
+def kill_daemon(adder):
+    """Kills it, and waits until no thread of it is left, and so no connection."""
+    descriptor = os.pidfd_open(adder.daemon())
+    adder.kill()
+    ready, _, _ = select.select([descriptor], [], [], adder.deadline)
+    os.close(descriptor)
+    assert ready, "the daemon does not end"
+
+
+def is_relayed(result):
+    """Whether no daemon said it, but `adder mcp` itself."""
+    return result["isError"] and text(result).startswith(("the daemon ended", "no daemon could be reached"))
 
 
 def text(result):

@@ -75,14 +75,16 @@ def sanitized(name, unit_options, sanitizer_options):
     ]
 
 
-SERVERS = ("seaweedfs", "authorization_server", "schemathesis", "optimade")  # for tests, in environments of their own
+QUICK_SERVERS = ("seaweedfs", "optimade")  # what quick tests ask, in environments of their own
+SERVERS = (*QUICK_SERVERS, "authorization_server", "schemathesis", "openapi_generator")
 LIGHT_CHECKS = (
-    "format banned layers licence shell python configuration_page toolsets_page python_client http_routes manual readmes links promises".split()
+    "format banned layers licence shell python configuration_page toolsets_page python_client typescript_client http_routes manual"
+    " readmes links promises".split()
 )
 
 
-def servers():
-    return [set_up(name, name, cores=0.2) for name in SERVERS]
+def servers(names):
+    return [set_up(name, name, cores=0.2) for name in names]
 
 
 def build(name):
@@ -91,8 +93,8 @@ def build(name):
 
 def quick():
     return [
-        *servers(),
-        pytest("quick", "tests/e2e", "tests/attack", "tests/faults", "-m", "quick", workers=3, after=SERVERS, cores=1.3),
+        *servers(QUICK_SERVERS),
+        pytest("quick", "tests/e2e", "tests/attack", "tests/faults", "-m", "quick", workers=3, after=QUICK_SERVERS, cores=1.3),
         meson("unit", "build", "--no-suite", "slow", after=("seaweedfs",), cores=0.6),
         pytest("runner", "tests/unit", "-m", "quick", cores=0.3),
     ]
@@ -119,10 +121,12 @@ def whole(tier="whole"):
     mutation_build = {"ADDER_MUTATION_BUILD": str(pathlib.Path("build-mutation").absolute())}
     suppressions = pathlib.Path("tests/unit/tsan.supp").absolute()
     return [
-        *servers(),
+        *servers(SERVERS),
         set_up("node-packages", "node_packages", cores=0.2),
         set_up("small-model", "small_model", cores=0.2),
         set_up("clients-environment", "clients", cores=0.2),
+        set_up("site-tools", "site_tools", after=("node-packages",), cores=0.2),
+        set_up("prose-tools", "prose_tools", after=("site-tools",), cores=0.2),
         pytest("attack", "tests/attack", "--deselect", mutations, tier=tier, variables=engines(tier), cores=0.8, memory=4),
         pytest("e2e", "tests/e2e", "tests/faults", workers=4, tier=tier, after=(*SERVERS, "node-packages", "small-model"),
                variables=engines("whole"), cores=1.3, memory=6),
@@ -139,11 +143,14 @@ def whole(tier="whole"):
         analysis("tidy", ("build-asan", "build-mutation"), every),
         analysis("analyzer", ("build-mutation",), every),
         analysis("cppcheck", ("build-mutation",), every),
-        pytest("clients", "tests/clients", python=CLIENTS_PYTHON, tier=tier, after=("clients-environment", "node-packages"), cores=0.4),
+        pytest("clients", "tests/clients", python=CLIENTS_PYTHON, tier=tier, after=("clients-environment", "node-packages", "site-tools", "prose-tools"), cores=0.4),
         Stage("mcp-conformance", (PYTHON, "-I", "tests/mcp/conformance.py", "--junit", str(RESULTS / "mcp-conformance.xml")), ("node-packages",),
               cores=0.3, results=str(RESULTS / "mcp-conformance.xml"), seconds=900),
         pytest("runner", "tests/unit", tier=tier, cores=0.3),
         *(check(name) for name in LIGHT_CHECKS),
+        check("site", ("site-tools",)),
+        check("prose", ("prose-tools",)),
+        check("clients_page", after=("clients", "e2e")),
         check("quickstart"),
         check("disable_layers", ("build-mutation", *(("build-release",) if tier == "deep" else ()))),
     ]

@@ -3,6 +3,7 @@
 them out."""
 import importlib.util
 import pathlib
+import sys
 import tempfile
 
 import pytest
@@ -11,6 +12,9 @@ import harness
 import served as world_of
 
 collect_ignore_glob = [] if importlib.util.find_spec("adder_client") else ["test_*.py"]
+
+if not collect_ignore_glob:  # the SDK openai-agents has a package `agents`; the module of the tests is for those of e2e alone
+    sys.path.append(sys.path.pop(sys.path.index(str(harness.REPOSITORY / "tests"))))
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +31,13 @@ def served(installation, user, common_directory):
     finally:
         adder.kill()
         world.daemon.kill()
+
+
+@pytest.fixture
+def breaking(served):
+    way = world_of.Breaking(served.url)
+    yield way
+    way.end()
 
 
 @pytest.fixture

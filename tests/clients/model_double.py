@@ -2,6 +2,9 @@
 """A model that asks for a tool once, and then says what the tool said: llm-mock-api, which speaks as OpenAI and Anthropic do.
 
     model_double.py TOOL '{"code": ...}'     # prints its URL, and ends with its standard input
+
+The tool `code` is none: the model answers with the code, as those of code agents do, and then with code that gives what it printed as
+the final answer.
 """
 import asyncio
 import json
@@ -16,6 +19,10 @@ def main():
 
     def reply(request):
         last = request.messages[-1]
+        if tool == "code":
+            _, printed, said = last.content.partition("Execution logs:")
+            final = f"final_answer({'The tool said: ' + said!r})"
+            return f"<code>\n{final if printed else arguments['code']}\n</code>"
         if last.role == "tool" or last.tool_call_id:
             return f"The tool said: {last.content}"
         assert tool in request.tool_names, request.tool_names

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shlex
+import subprocess
 import tomllib
 
 import pytest
@@ -24,6 +26,17 @@ def test_python(served, tmp_path, code, output):
     environment = json.dumps(served.adder.process_environment())
     code = code.replace('command="adder", args=["mcp"]', f"command={command}[0], args={command}[1:], env={environment}")
     assert run_python(code, tmp_path, served.variables()).rstrip("\n") == output.rstrip("\n")
+
+
+def test_from_a_shell(served):
+    """What is said at once is answered, though the pipe ends before that."""
+    [command] = re.findall(r"^    (printf .*?\| adder mcp)$", PAGE, re.S | re.M)
+    command = command.removesuffix("adder mcp") + shlex.join(served.adder.command("mcp"))
+    environment = served.adder.process_environment()
+    ended = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, timeout=60)
+    begun, called = map(json.loads, ended.stdout.splitlines())
+    assert (ended.returncode, ended.stderr, begun["id"], called["id"]) == (0, "", 1, 2)
+    assert called["result"]["structuredContent"]["value"] == "42"
 
 
 def test_typescript(served, tmp_path):

@@ -5,12 +5,14 @@ import contextlib
 import json
 
 import anyio
+import harness
 import httpx2
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult, ElicitResult
+from mcp_lines import kill_daemon
+from mcp_types import CallToolResult, ElicitResult, Implementation
 
 pytestmark = pytest.mark.anyio
 
@@ -59,13 +61,13 @@ async def test_code_runs(connect, mode):
     async with connect(mode) as client:
         assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert {"run_python", "session_new", "list_files"} <= set(tools)
-        assert tools["run_python"].output_schema and tools["session_list"].annotations.read_only_hint
+        assert {"run_python", "peek_result", "list_files", "get_file"} == set(tools)
+        assert tools["run_python"].output_schema and tools["list_files"].annotations.read_only_hint
         result = await client.call_tool("run_python", {"code": "print('hi')\n6 * 7"})
         assert not result.is_error and text(result) == "hi\n42"
         assert (result.structured_content["stdout"], result.structured_content["value"]) == ("hi\n", "42")
         failed = await client.call_tool("run_python", {"code": "1 / 0"})
-        assert failed.is_error and "ZeroDivisionError" in text(failed)
+        assert not failed.is_error and "ZeroDivisionError" in text(failed)
         wrong = await client.call_tool("run_python", {"cod": "1"})
         assert wrong.is_error and "did you mean code" in text(wrong)
 
@@ -94,8 +96,30 @@ async def test_a_picture_is_one(connect, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_file_is_a_link_that_can_be_read(connect, mode):
+async def test_a_streamed_reply_has_no_more_than_is_read(connect, mode):
+    """The SDK reads no event of more than 1 MiB."""
+    code = f"""
+import base64
+class Dot:
+    def _repr_png_(self): return base64.b64decode({BLUE!r}).ljust(150_000, b"\\0")
+for _ in range(12):
+    print("told", flush=True)
+    display(Dot())
+print("x" * 60_000)
+"""
+
+    async def progress(done, total, message):
+        pass
+
     async with connect(mode) as client:
+        result = await client.call_tool("run_python", {"code": code}, progress_callback=progress)
+        pictures = [part for part in result.content if part.type == "image"]
+        assert 1 <= len(pictures) < 12 and "is in the file" in text(result)
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_file_is_a_link_that_can_be_read(connect, mode):
+    async with connect(mode, client_info=Implementation(name="test", version="1")) as client:
         code = "open('a.txt', 'w').write('kept'); open('b.bin', 'wb').write(bytes(range(256)))"
         result = await client.call_tool("run_python", {"code": code})
         links = {part.name: part for part in result.content if part.type == "resource_link"}
@@ -175,3 +199,48 @@ async def test_prompts_and_completion(connect, mode):
         prompts = (await client.list_prompts()).prompts
         assert prompts and all(prompt.description for prompt in prompts)
         assert mode == MODES[2] or "run_python" in client.instructions  # a version that is settled ahead asks for none
+
+
+@pytest.fixture
+def own(installation, user, common_directory):
+    """An installation whose daemon may be killed."""
+    directory = harness.new_directory(common_directory, "own")
+    adder = harness.Adder(installation, user, directory)
+    adder.environment = "system"
+    yield adder
+    adder.kill()
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_it_outlives_its_daemon(own, mode):
+    """The client notices nothing between calls, and is told within one."""
+    begun = anyio.Event()
+    ended = []
+
+    async def progress(done, total, message):
+        if message and "started" in message:
+            begun.set()
+
+    async def call(client):
+        ended.append(await client.call_tool("run_python", FOREVER, None, progress))
+
+    command, *arguments = own.command("mcp")
+    server = StdioServerParameters(command=command, args=arguments, env=own.process_environment(), cwd=own.scratch)
+    with anyio.fail_after(120):
+        async with Client(server, mode=mode) as client:
+            session = {"session": "mine"}
+            made = await client.call_tool("run_python", {"code": "x = 41", **session})
+            kill_daemon(own)
+            again = await client.call_tool("run_python", {"code": "print('again')"})
+            assert not again.is_error and text(again) == "again"
+            gone = await client.call_tool("run_python", {"code": "x", "session": made.structured_content["session"]["session_id"]})
+            assert gone.is_error and "ended" in text(gone)
+            anew = await client.call_tool("run_python", {"code": "print('x' in globals())", **session})
+            assert text(anew).startswith("False") and "new session" in anew.structured_content["warnings"][0]
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(call, client)
+                await begun.wait()
+                kill_daemon(own)
+            assert ended[0].is_error and "Call again" in text(ended[0])
+            assert text(await client.call_tool("run_python", {"code": "print(1)"})) == "1"
+            assert {"run_python", "peek_result"} < {tool.name for tool in (await client.list_tools()).tools}

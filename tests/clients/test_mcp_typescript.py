@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from harness import DEADLINE, REPOSITORY, wait_until
+from installed import npm_version
 from test_mcp_sdk import BLUE, SHOW
 
 BUILD = REPOSITORY / "build"
@@ -31,7 +32,7 @@ def run_node(script, *arguments, **options):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_all_steps(served, transport, mode):
+def test_all_steps(served, client_row, transport, mode):
     if transport == "stdio":
         command, *arguments = served.adder.command("mcp")
         environment, directory = served.adder.process_environment(), str(served.adder.scratch)
@@ -42,9 +43,9 @@ def test_all_steps(served, transport, mode):
     ended = run_node(STEPS, json.dumps(asked))
     assert ended.returncode == 0, ended.stderr
     seen = json.loads(ended.stdout)
-    assert {"run_python", "session_new"} <= set(seen["tools"])
+    assert {"run_python", "peek_result", "list_files", "get_file"} == set(seen["tools"])
     assert seen["run"] == {"text": "hi\n42", "value": "42", "error": False}
-    assert seen["failed"]["error"] and "ZeroDivisionError" in seen["failed"]["text"]
+    assert not seen["failed"]["error"] and "ZeroDivisionError" in seen["failed"]["text"]
     assert seen["session"].startswith("42") and seen["ended"] == "ended"
     assert seen["picture"] == {"mime": "image/png", "data": BLUE}
     assert seen["file"] == {"name": "a.txt", "text": "kept"}
@@ -53,3 +54,6 @@ def test_all_steps(served, transport, mode):
     assert len(seen["asked"]) == 2 and "print('done')" in seen["asked"][0]
     assert "started" in seen["progress"] and seen["cancelled"] == "yes" and seen["after"] == "'still there'"
     wait_until(lambda: served.adder.status()["engine"]["running"] == 0, "the run to be cancelled")
+    package = f"@modelcontextprotocol/{MODES[mode]['package']}"
+    parts = "text, pictures, structured content, links to files"
+    client_row("MCP", f"official SDK for TypeScript (`{package}`)", npm_version(PACKAGES, package), parts)

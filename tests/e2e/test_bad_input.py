@@ -64,6 +64,10 @@ CASES = {
     "a variable without a name": (["--set-env", "=x", "-c", "1"], ["=x"]),
     "an unknown option": (["--no-such-option", "-c", "1"], ["--no-such-option"]),
     "a mistyped option": (["--timeuot=3", "-c", "1"], ["--timeuot=3", "did you mean --timeout?"]),
+    "an option of another program": (["--net=host", "-c", "1"], ["--net", "--profile NAME"]),
+    "a short option of another program": (["-v", "/a:/b", "-c", "1"], ["-v", "--workdir DIR"]),
+    "a variable as an environment": (["-e", "A=1", "-c", "1"], ["--set-env NAME=VALUE"]),
+    "arguments of the code": (["{plain}", "a"], ["follow --"]),
     "an option without its value": (["-c", "1", "--timeout"], ["--timeout"]),
     "a file and code": (["{plain}", "-c", "1"], ["-c"]),
     "no code at all": ([], ["code"]),
@@ -227,12 +231,40 @@ def test_runtime_directory_with_a_long_name(make_adder):
         adder.stop()
 
 
-def test_full_disk(adder):
+@pytest.mark.parametrize(
+    "typed,meant",
+    {"ps": "adder session list", "version": "adder --version", "-c": "adder run -c", "session rm": "adder session end", "sessoin": "adder session"}.items(),
+)
+def test_a_command_of_another_program(adder, typed, meant):
+    refused = adder.call(*typed.split())
+    assert refused.returncode == 125 and f'did you mean "{meant}"?' in refused.stderr
+
+
+PRINTING = (
+    ["run", "-c", "print('x' * 100)"], ["run", "--json", "-c", "1"], ["run", "--json", "--env", "no-such"], ["run", "--help"], ["--help"],
+    ["--version"], ["record", "list"], ["record", "list", "--json"], ["session", "list"], ["session", "list", "--json"],
+    ["file", "list", "--json"], ["data", "list", "--json"], ["approval", "list", "--json"], ["review", "list", "--json"],
+    ["call", "run_python", '{"code": "1"}'], ["tools"], ["tools", "--format", "markdown"], ["guard", "-c", "1"], ["status"],
+    ["status", "--json"], ["store", "show"], ["store", "check"], ["env", "list"], ["profile", "list"], ["profile", "show"],
+    ["model", "list", "--json"], ["token", "list", "--json"], ["config", "show"], ["config", "document"], ["doctor"], ["reload"],
+    ["manual", "options"], ["complete", "bash"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", PRINTING, ids=" ".join)
+def test_full_disk(adder, command):
     """/dev/full refuses every write: the sentence goes to standard error, and the exit code says so."""
     with open("/dev/full", "w") as full:
-        process = adder.popen("run", "-c", "print('x' * 100)", stdout=full)
+        process = adder.popen(*command, stdout=full)
         _, err = process.communicate(timeout=60)
-    assert process.returncode == 125 and b"No space left" in err and len(err.splitlines()) == 1
+    assert process.returncode == 125 and err.splitlines()[-1].startswith(b"adder: "), err
+    assert err.count(b"adder:") == 1, err
+
+
+def test_a_reader_that_has_enough_is_no_error(adder):
+    with adder.popen("config", "document") as process:
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0 and process.stderr.read() == b""
 
 
 @pytest.mark.both_users

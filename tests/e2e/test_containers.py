@@ -490,7 +490,7 @@ def test_over_mcp(world):
         said = result["structuredContent"]
         assert (said["backend"], said["warnings"]) == ("container", [])
         failed = lines.call("run_python_container", {"code": "1/0"})
-        assert failed["isError"] and "ZeroDivisionError" in text(failed)
+        assert not failed["isError"] and "ZeroDivisionError" in text(failed)
         assert lines.end() == ([], 0, "")
 
 

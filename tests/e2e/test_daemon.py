@@ -309,7 +309,7 @@ def test_log_has_no_code_and_no_data(own_adder):
 
 
 def test_second_server_is_refused(own_adder):
-    own_adder.run("1")
+    assert own_adder.call("serve", "--background").returncode == 0
     pid = own_adder.daemon()
     ended = own_adder.call("serve")
     assert ended.returncode != 0 and len(ended.stderr.strip().splitlines()) == 1

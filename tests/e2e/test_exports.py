@@ -73,8 +73,8 @@ def test_what_there_is_not(science, shown):
     run_id = shown(FRAME + "display(df)\ndf", "csv")
     assert f"no table 3 of the run {run_id} is kept: there is 1, 2" in export(science, run_id, "--table", "3", status=125)
     none = science.run("1").run_id
-    assert "--tables csv" in export(science, none, status=125)
-    assert "--tables csv" in export(science, "0123", status=125)
+    assert "where `tables` names a format" in export(science, none, status=125)
+    assert "where `tables` names a format" in export(science, "0123", status=125)
     assert "run must be an id" in export(science, "no-such-run", status=125)
     assert "xml" in export(science, run_id, "--format", "xml", status=125)
     export(science, run_id, "--table", "0", status=125)
@@ -83,7 +83,7 @@ def test_what_there_is_not(science, shown):
 def test_what_cannot_be_converted_is_said(science, shown):
     run_id = shown("import pandas as pd\npd.DataFrame({'x': [1, 'a', [2]]})", "json")
     said = export(science, run_id, "--format", "parquet", status=125)
-    assert "the table cannot be had as parquet: " in said and "parquet cannot hold it" in said
+    assert "cannot convert the table to parquet: " in said and "parquet cannot hold it" in said
 
 
 def test_of_a_cell(science, sessions):

@@ -336,6 +336,9 @@ def profile(adder, rules):
         ("allowed_imports = math", "import math, os", "import"),
         ("allowed_imports = math", "from os import path", "import"),
         ("allowed_imports =", "import math", "import"),
+        ("allowed_imports =\nmodules = m=math", "import math as m\nm.pi", None),
+        ("refused_nodes = Import*\nmodules = math j=json", "import math, json as j\nmath.pi, j.dumps", None),
+        ("refused_nodes = Import*\nmodules = math j=json", "import math, json", "import"),
         ("refused_calls = print str.upper", "str.upper('a')", "call"),
         ("refused_calls = print", "x = print", None),
         ("max_lines = 2", "1\n2\n3", "lines"),
@@ -451,6 +454,7 @@ def test_what_libraries_and_own_modules_need_is_let_through(watched):
 def test_cells_are_held_against_the_rules(science, sessions):
     session = sessions.new("--profile", "analysis")
     assert sessions.cell(session, "total = pd.Series([1, 2]).sum()\ntotal").text in ("3", "np.int64(3)")
+    assert sessions.cell(session, "import pandas as pd\nimport numpy as np\nlen(pd.Series(np.zeros(3)))").text == "3"
     refused = sessions.cell(session, "import os")
     assert (refused.outcome, refused.violations[0]["rule"], refused.exit_status) == ("refused", "import", 126)
     assert sessions.cell(session, "!ls").outcome == "error"

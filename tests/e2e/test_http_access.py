@@ -233,28 +233,17 @@ def test_what_others_can_reach_needs_a_token(make_adder):
     assert ended.returncode == 125 and "adder token create" in ended.stderr
 
 
-class UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=harness.DEADLINE)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(harness.DEADLINE)
-        self.sock.connect(str(self.path))
-
-
 @pytest.mark.both_users
 def test_a_unix_socket_knows_who_is_there(make_adder, user):
     adder = make_adder()
     path = adder.runtime / "http.sock"
     served = http_bed.Served(adder, listen=f"unix:{path}", token=False)
-    connection = UnixConnection(path)
+    connection = http_bed.UnixConnection(path)
     reply = served.post("/v1/runs", CODE, secret="", connection=connection)
     connection.close()
     if os.geteuid() in (0, user.uid):
         assert reply.status == 200 and reply.json()["stdout"] == "1\n", reply
-        connection = UnixConnection(path)
+        connection = http_bed.UnixConnection(path)
         record = served.get(f"/v1/records/{reply.json()['run_id']}", secret="", connection=connection).json()
         connection.close()
         assert record["owner"] == f"uid:{os.geteuid()}"

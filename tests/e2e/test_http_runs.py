@@ -4,6 +4,7 @@ import base64
 import contextlib
 import json
 import os
+import re
 import threading
 
 import harness
@@ -41,8 +42,8 @@ def events(served, path, body, secret=None):
     for block in reply.body.decode().split("\n\n"):
         lines = [line for line in block.split("\n") if line and not line.startswith(":")]
         if lines:
-            name, data = (line.split(": ", 1)[1] for line in lines)
-            found.append((name, harness.strict_json(data)))
+            fields = dict(line.split(": ", 1) for line in lines)
+            found.append((fields["event"], harness.strict_json(fields["data"])))
     return found
 
 
@@ -99,6 +100,10 @@ def test_what_a_run_is_given(served):
         ({"code": "1", "files": [{"name": "x", "base64": "QUI=QUI="}]}, "not base64"),
         ({"code": "1", "files": [{"name": "../x", "text": ""}]}, "../x"),
         ({"code": "1", "files": [{"name": "x", "text": "", "mode": 1}]}, "files[0].mode"),
+        ({"code": "1", "values": {"a": 2**63}}, "whole numbers have at most 64 bits"),
+        ({"code": "1", "values": {"a": [-(10**400)]}}, "whole numbers have at most 64 bits"),
+        ({"code": "1\0"}, "the character U+0000, which no text may have"),
+        ({"code": "1", "values": {"a\0": 1}}, "the character U+0000, which no text may have"),
         ({"code": "1", "variables": {"A": 1}}, "each value of variables must be text"),
         ({"code": "1", "isolation": "weak"}, "isolation must be"),
         ({"code": "1", "tables": "xls"}, "tables must be"),
@@ -114,6 +119,48 @@ def test_bodies_that_are_wrong(served, body, words):
     assert reply.headers["Content-Type"] == "application/problem+json"
     problem = reply.json()
     assert words in problem["detail"] and problem["code"] == "invalid" and problem["status"] == 400
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "body",
+    [{"profile": "no-such"}, {"environment": "no-such"}, {"session": "no-such"}, {"session": "no-such", "profile": "x"}],
+)
+def test_what_a_run_names_and_is_not_there(served, body, stream):
+    """404, before anything of a run is there; nor is there a command that would help who asks over HTTP."""
+    refused = served.post("/v1/runs", {"code": "1", "stream": stream, **body}, secret=served.alice)
+    assert refused.status == 404 and refused.json()["code"] == "not_found", refused
+    assert "no-such" in refused.json()["detail"] and "adder " not in refused.json()["detail"], refused.json()
+
+
+COMMANDS = {
+    "/v1/sessions/no-such": None,
+    "/v1/tokens/no-such": None,
+    "/v1/sessions": {"environment": "no-such"},
+    "/v1/runs/01a2227e-6a73-7b4f-841e-670d8302b6f1/tables/1": {},
+}
+
+
+@pytest.mark.parametrize("path, body", COMMANDS.items(), ids=COMMANDS)
+def test_problems_name_no_commands(served, path, body):
+    told = served.post(path, body) if body is not None else served.get(path)
+    detail = told.json()["detail"]
+    assert told.status == 404 and detail.startswith(("there is no", "no table")), detail
+    assert not re.search(r"adder [a-z]|--[a-z]", detail) and detail[-1] not in "(;,: ", detail
+
+
+def test_a_name_that_is_taken(served):
+    for name in ("taken", "other"):
+        assert served.post("/v1/sessions", {"name": name}, secret=served.alice).status == 201
+    served.post("/v1/sessions/other/cells", {"code": "x = 1"}, secret=served.alice)
+    again = served.post("/v1/sessions", {"name": "taken"}, secret=served.alice)
+    replayed = served.post("/v1/sessions/other/replay", {"name": "taken"}, secret=served.alice)
+    for refused in (again, replayed):
+        assert refused.status == 409 and refused.json()["code"] == "conflict", refused
+        assert '"taken" already' in refused.json()["detail"]
+    assert served.post("/v1/sessions", {"name": "taken"}).status == 201, "another owner's"
+    for name, secret in (("taken", served.alice), ("other", served.alice), ("taken", None)):
+        assert served.ask("DELETE", f"/v1/sessions/{name}", secret=secret).status == 200
 
 
 def test_what_is_not_for_everybody(served):
@@ -370,7 +417,7 @@ def test_a_session_from_its_making_to_its_end(served):
     assert stopped.status == 422 and "nothing has changed, since cell 2 failed" in stopped.json()["detail"], stopped.json()
     for options in ({"profile": ""}, {"profile": "no-such"}, {"environment": "no-such"}):
         refused = served.post(place + "/replay", options, secret=served.alice)
-        assert refused.status == 400 and "nothing has changed: there is no" in refused.json()["detail"], refused.json()
+        assert refused.status == 404 and refused.json()["detail"].startswith("there is no"), refused.json()
     assert ask("POST", "/reset", {})["variables"] == 0
     assert ask("DELETE", "")["state"] == "ended"
     gone = served.post(place + "/cells", {"code": "1"}, secret=served.alice)

@@ -49,12 +49,27 @@ def problem(reply, status, words=""):
 
 
 @pytest.mark.quick
+def test_advice_for_a_terminal_stays_there(served):
+    """Commands that help are told to people who are at one, and nobody else."""
+    sessions = {"environment": "nowhere"}
+    for reply, status, words, command, advice in (
+        (served.post("/v1/tools/nothing.at_all", {"arguments": {}}), 404, "there is no tool", ["call", "nothing.at_all"], "adder tools lists"),
+        (served.post("/v1/sessions", sessions), 404, 'there is no environment "nowhere"', ["session", "new", "--env", "nowhere"], "adder env create nowhere"),
+    ):  # fmt: skip
+        told = problem(reply, status, words)["detail"]
+        assert "adder " not in told, told
+        ended = served.adder.call(*command)
+        said = ended.stdout + ended.stderr
+        assert ended.returncode != 0 and words in said and advice in said, ended
+
+
+@pytest.mark.quick
 def test_what_it_says_of_itself(served):
     assert served.get("/healthz", secret="").json() == {"status": "ok"}
     wait_until(lambda: served.get("/readyz", secret="").status == 200, "the first sandbox")
     assert "adder_" in served.get("/metrics").body.decode()
     status = json.loads(served.adder.call("status", "--json").stdout)
-    assert status["http"] == [f"http://127.0.0.1:{served.port}"]
+    assert status["http"][1:] == [f"http://127.0.0.1:{served.port}"]
 
 
 @pytest.mark.quick
@@ -255,6 +270,24 @@ def test_what_cannot_be_is_said_at_the_start(make_adder, tmp_path):
         fails_to_start(adder, "", "in use", f"127.0.0.1:{taken.getsockname()[1]}")
 
 
+def test_a_certificate_that_does_not_fit_is_invalid(make_adder):
+    """The module that speaks TLS says so: its errors are those of the program that loaded it."""
+    adder = make_adder("[environment]\ndefault = system\n")
+    bed = http_bed.Served(adder)
+    for name in ("one", "two"):
+        (adder.scratch / name).mkdir()
+        for file in http_bed.make_certificate(adder.scratch / name):
+            os.chmod(file, 0o644)
+            adder.own(file)
+        os.chmod(adder.scratch / name, 0o755)
+    certificate, key = (adder.scratch / "one" / "certificate.pem", adder.scratch / "two" / "key.pem")
+    before = (adder.config / "adder.conf").read_text()
+    adder.configure(before + f"[http]\nlisten = https://127.0.0.1:0\ncertificate = {certificate}\nkey = {key}\n")
+    assert problem(bed.post("/v1/daemon/reload", {}), 400, "do not match")["code"] == "invalid"
+    adder.configure(before)
+    bed.stop()
+
+
 def test_tls(make_adder, common_directory):
     folder = common_directory / "tls"
     folder.mkdir(exist_ok=True)
@@ -313,7 +346,7 @@ def test_a_unix_socket(make_adder):
         bed.start()
         assert json.loads(subprocess.check_output(command)) == {"status": "ok"}
         other = make_adder().call("serve", f"--http=unix:{path}")
-        assert other.returncode != 0 and "listens on" in other.stderr
+        assert other.returncode != 0 and f"serves {path} already" in other.stderr
         assert json.loads(subprocess.check_output(command)) == {"status": "ok"}
     finally:
         bed.stop()
@@ -410,7 +443,7 @@ def test_the_background_makes_no_token_and_waits_for_one(make_adder):
     bed.port = int(re.search(r"http://127\.0\.0\.1:(\d+)", log)[1])
     for _ in range(2):
         reply = bed.get("/v1/runs", secret="")
-        assert reply.status == 401 and "adder token create" in reply.json()["detail"], reply
+        assert reply.status == 401 and "there is no token yet" in reply.json()["detail"], reply
     assert bed.get("/healthz", secret="").status == 200
     with socket.socket(socket.AF_UNIX) as local:
         local.connect(str(path))

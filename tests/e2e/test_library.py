@@ -215,3 +215,20 @@ def test_only_the_public_names_are_exported(installation):
     names = {line.split()[-1] for line in text.splitlines()}
     assert "adder_run" in names
     assert not [name for name in names if not name.startswith("adder_")]
+
+
+def test_it_may_be_loaded_again(installation):
+    """As a plug-in of a program that closes what it opened: what GLib knows of it stays."""
+    (library,) = [path for path in pathlib.Path(installation.prefix).glob("lib/**/libadder.so") if path.exists()]
+    code = "\n".join(
+        (
+            "import ctypes, _ctypes, sys",
+            "for _ in range(2):",
+            "    library = ctypes.CDLL(sys.argv[1])",
+            "    library.adder_version.restype = ctypes.c_char_p",
+            "    print(library.adder_version().decode())",
+            "    _ctypes.dlclose(library._handle)",
+        )
+    )
+    ended = subprocess.run(["/usr/bin/python3", "-I", "-c", code, str(library)], capture_output=True, text=True)
+    assert ended.returncode == 0 and len(ended.stdout.split()) == 2 and not ended.stderr, ended

@@ -61,6 +61,16 @@ def test_memory_within_the_limit(adder):
 
 
 @pytest.mark.parametrize(
+    "code, outcome", [("print(1)", "ok"), ("b = []\nwhile True: b.append(b'x' * 1_000_000)", "memory_limit")]
+)
+def test_the_least_memory(adder, code, outcome):
+    """What a sandbox holds before its code runs fits into the least limit, in whichever sandbox the run is."""
+    least = adder.run("1", "--limit", "memory_bytes=1").error["message"].split()[-2] + "M"
+    outcomes = [adder.run(code, "--limit", f"memory_bytes={least}").outcome for _ in range(60)]
+    assert set(outcomes) == {outcome}
+
+
+@pytest.mark.parametrize(
     "size, count", [("100M", 100 << 20), ("0.5G", 1 << 29), ("67108864", 1 << 26), ("1GiB", 1 << 30)]
 )
 def test_sizes(adder, size, count):

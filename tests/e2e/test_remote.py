@@ -172,7 +172,7 @@ def test_tools(remote):
     wrong = remote.away.call("call", "run_python", '{"cod": "1 / 0"}')
     assert wrong.returncode == 125 and "did you mean code?" in harness.strict_json(wrong.stdout)["error"], wrong
     told = remote.away.call("call", "run_python", '{"code": "1"}', "--role", "guest")
-    assert told.returncode == 125 and "the token says who asks" in told.stdout
+    assert told.returncode == 125 and "the token identifies the caller" in told.stdout
 
 
 def test_what_the_daemon_has(remote):
@@ -460,7 +460,7 @@ EVIL = "\x1b]0;owned\x07\nadder: all is well\u202e"
 LISTS = {
     ("profile", "list"): {"profiles": [{"name": EVIL, "role": EVIL, "title": EVIL}], "broken": [{"name": EVIL, "problem": EVIL}]},
     ("profile", "list", "--names"): {"profiles": [{"name": EVIL, "role": EVIL, "title": EVIL}], "broken": []},
-    ("env", "list"): {"environments": [{"name": EVIL, "version": EVIL, "python": EVIL, "directory": None, "modules": []}]},
+    ("env", "list"): {"environments": [{"name": EVIL, "version": EVIL, "python": EVIL, "directory": None, "modules": [], "base": EVIL, "packages": [EVIL]}]},
     ("status",): {"daemon": True, "version": EVIL, "engine": {EVIL: {EVIL: EVIL}}},
     ("tools",): {"toolset": EVIL, "toolsets": [EVIL], "tools": [{"name": EVIL, "title": EVIL, "_meta": {"adder/role": EVIL}}]},
 }
@@ -503,9 +503,22 @@ SHOWN = {
 }  # fmt: skip
 
 
+def spelled_out(value, schemas):
+    """VALUE with each schema in the place of the references to it."""
+    if isinstance(value, list):
+        return [spelled_out(each, schemas) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kind, _, name = value.get("$ref", "").rpartition("/")
+    if kind.endswith("/schemas"):
+        return spelled_out(schemas[name], schemas)
+    return {key: spelled_out(each, schemas) for key, each in value.items()}
+
+
 @pytest.fixture(scope="module")
 def described(remote):
     document = remote.bed.get("/openapi.json").json()
+    document = spelled_out(document, document["components"]["schemas"])
     return {each["operationId"]: (method, each) for path in document["paths"].values() for method, each in path.items()}
 
 
@@ -516,7 +529,7 @@ def test_no_answer_drives_a_terminal(asking, stranger, described, command):
     stranger.says(method.upper(), status, json.dumps(evil(answer["content"]["application/json"]["schema"])).encode())
     ended = asking.call(*command.split())
     said = ended.stdout + ended.stderr
-    assert "answered otherwise" not in said and not set("\x1b\x07\u202e") & set(said), ended
+    assert "answered differently" not in said and not set("\x1b\x07\u202e") & set(said), ended
     if command != "session vars s":  # the lines of a value stay lines
         assert not any(line.startswith("adder: all is well") for line in said.splitlines()), ended
 
@@ -535,7 +548,7 @@ def test_no_error_drives_a_terminal(asking, stranger, described):
 def test_toolsets_that_are_none(asking, stranger, toolsets):
     stranger.says("GET", 200, f'{{"toolset": "a", "tools": [], "toolsets": {toolsets}}}'.encode())
     ended = asking.call("tools")
-    assert ended.returncode == 125 and "answered otherwise" in ended.stderr, ended
+    assert ended.returncode == 125 and "answered differently" in ended.stderr, ended
 
 
 def test_the_token_goes_to_no_proxy(asking, stranger):

@@ -72,7 +72,10 @@ def test_eleventh_session(make_sessions):
     sessions = make_sessions()
     made = [sessions.new() for _ in range(10)]
     sessions.cell(made[0], "x = 0")  # now the second is the one that is idle longest
-    eleventh = sessions.new()
+    ended = sessions.adder.call("session", "new", "--env", "system")
+    assert ended.returncode == 75 and "max_sessions_per_owner" in ended.stderr, ended
+    assert {each["session_id"] for each in sessions.list() if each["state"] != "ended"} == set(made)
+    eleventh = sessions.new("--evict")
     reason = refused_cell(sessions, made[1])
     assert "idle longest" in reason and "10" in reason
     assert sessions.cell(made[0], "x").text == "0"
@@ -83,7 +86,7 @@ def test_eleventh_session(make_sessions):
 
 def test_bounds_that_are_configured(make_sessions):
     sessions = make_sessions("[sessions]\nmax_sessions = 2\n")
-    one, two, three = (sessions.new() for _ in range(3))
+    one, two, three = (sessions.new("--evict") for _ in range(3))
     assert refused_cell(sessions, one)
     assert sessions.cell(two, "1").text == sessions.cell(three, "1").text == "1"
     sessions.adder.stop()

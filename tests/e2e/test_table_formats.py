@@ -105,7 +105,7 @@ NO_TABLES = [
     ("old.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "Workbook\0".encode("utf-16-le"), "old.xls is an Excel workbook of the old format (.xls): save it as .xlsx"),
     ("nested.json", b'{"meta": {}, "rows": [{"a": 1}]}', "a list of objects is its member 'rows'"),
     ("noise.csv", bytes(range(256)) * 8, "noise.csv is binary data of an unknown kind, not a table"),
-    ("page.csv.gz", gzip.compress(b"<html></html>"), "page.csv.gz is a gzip file with an HTML page in it, not a table"),
+    ("page.csv.gz", gzip.compress(b"<html></html>", mtime=0), "page.csv.gz is a gzip file with an HTML page in it, not a table"),
 ]
 
 

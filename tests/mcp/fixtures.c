@@ -271,7 +271,8 @@ main (int argc, char **argv)
     fprintf (stderr, "mcp-fixtures: %s\n", error->message);
     return 1;
   }
-  printf ("%s/mcp\n", http_server_addresses (server)[0]);
+  g_auto (GStrv) addresses = http_server_addresses (server);
+  printf ("%s/mcp\n", addresses[0]);
   fflush (stdout);
   while (read (STDIN_FILENO, nothing, sizeof nothing) > 0)
     ;

@@ -1,4 +1,4 @@
-# Must do no harm: pipes and sockets in the place of files, which would hold up whoever opens them.
+# Must do no harm: pipes and sockets instead of files, which would block a process that opens them.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: cleanup
 # cannot succeed: they are opened without waiting, and only regular files are read

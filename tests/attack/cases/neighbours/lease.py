@@ -1,4 +1,4 @@
-# Must be refused: a lease on a shared file, which holds up whoever on the host wants to open it otherwise.
+# Must be refused: a lease on a shared file, which holds up processes of the host that open it.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: seccomp
 # levels: 3 2 1

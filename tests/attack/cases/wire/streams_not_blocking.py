@@ -1,4 +1,4 @@
-# Must do no harm: all descriptors made such that they do not wait, then output and a value that do not fit in one piece.
+# Must do no harm: all descriptors made non-blocking, then output and a value that do not fit in one piece.
 # SPDX-License-Identifier: Apache-2.0
 # stopped by: frames
 # cannot succeed: the daemon's ends are descriptions of their own
