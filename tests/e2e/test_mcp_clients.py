@@ -33,7 +33,7 @@ def test_crewai_sends_null_for_each_optional_argument(adder, client_row, version
             optional = set(schema["properties"]) - set(schema["required"])
             assert name != "run_python" or "conversation" in optional
             nulls = dict.fromkeys(sorted(optional | {"conversation"}))
-            given = {"code": "print(6 * 7)"} if name == "run_python" else dict.fromkeys(schema["required"], "no-such")
+            given = {"code": "print(6 * 7)"} if name == "run_python" else dict.fromkeys(schema["required"], unique())
             said = text(lines.call(name, {**given, **nulls}))
             assert "conversation" not in said and "not null" not in said, (name, said)
             if name == "run_python":
