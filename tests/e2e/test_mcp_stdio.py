@@ -2,13 +2,16 @@
 """MCP on standard input and output: both eras, errors, what runs side by side, cancelling, and every way to end."""
 import base64
 import json
+import os
+import shutil
 import struct
 
 import jsonschema
 import pytest
 
-from harness import FOREVER, named, quick, unique, wait_until, with_name
-from mcp_lines import LEGACY, META, MODERN, Lines, parts, text
+from harness import FOREVER, Adder, Installation, build_directory, named, new_directory, quick, unique, wait_until, with_name
+from mcp_asked import CAN_ASK, Asked
+from mcp_lines import LEGACY, META, MODERN, Lines, kill_daemon, parts, text
 
 TOOLSETS = ["adder", "workbench", "compute", "code_executor", "assistant", "analyst"]
 
@@ -245,19 +248,22 @@ def test_batches(adder):
 
 @pytest.mark.parametrize("toolset", quick(TOOLSETS, "adder"))
 def test_tools_are_those_of_the_table(adder, toolset):
-    with Lines(adder, "--toolset", toolset) as lines:
+    with Lines(adder, "--toolset", "full" if toolset == "adder" else toolset) as lines:
         tools = lines.result("tools/list")["tools"]
     table = json.loads(adder.call("tools", "--toolset", toolset, "--format", "mcp").stdout)
     assert [tool["name"] for tool in tools] == [tool["name"] for tool in table]
     for tool, row in zip(tools, table):
         for schema in (tool["inputSchema"], tool["outputSchema"]):
             jsonschema.Draft202012Validator.check_schema(schema)
-        assert tool["inputSchema"]["properties"].pop("conversation")["maxLength"] == 200
+        assert tool["inputSchema"]["properties"].pop("conversation")["anyOf"][0]["maxLength"] == 200
+        if (toolset, tool["name"]) == ("adder", "run_python"):  # which says that there are local files, too
+            assert "local files" in tool["inputSchema"]["properties"]["files"].pop("description")
+            del row["inputSchema"]["properties"]["files"]["description"]
         assert tool == row
 
 
 def test_pages(make_adder):
-    with Lines(make_adder("[mcp]\npage_rows = 3\n")) as lines:
+    with Lines(make_adder("[mcp]\npage_rows = 3\n"), "--toolset", "full") as lines:
         names, cursor, sizes = [], None, []
         while True:
             page = lines.result("tools/list", {"cursor": cursor} if cursor else {})
@@ -266,7 +272,7 @@ def test_pages(make_adder):
             cursor = page.get("nextCursor")
             if cursor is None:
                 break
-        assert len(names) == len(set(names)) == 16 and set(sizes[:-1]) == {3}
+        assert len(names) == len(set(names)) == 17 and set(sizes[:-1]) == {3}
         assert lines.result("tools/list", {"cursor": ""})["tools"][0]["name"] == names[0]
         for odd in ("x", "MDox=", "MDo5OQ", "MDow", "0", "=", "MDo5OTk", "OTk6", 7, None, {}, "A" * 5000, "\u00e9"):
             assert lines.problem("tools/list", {"cursor": odd})["code"] == -32602, odd
@@ -284,7 +290,7 @@ def test_a_role_and_a_reader_have_less(adder):
 
 def test_a_tool_that_is_switched_off(make_adder):
     adder = make_adder()
-    with Lines(adder) as lines:
+    with Lines(adder, "--toolset", "full") as lines:
         assert "session_new" in lines.tools()
         assert adder.call("tools", "disable", "adder.session_new").returncode == 0
         wait_until(lambda: "session_new" not in lines.tools(), "the switch to be seen")
@@ -294,7 +300,14 @@ def test_a_tool_that_is_switched_off(make_adder):
 # ---- calls ----
 
 
-def test_replies_fit_their_schemas(lines):
+@pytest.mark.parametrize("version", [MODERN, LEGACY[0]])
+@pytest.mark.parametrize("toolset", ["full", "adder"])
+def test_replies_fit_their_schemas(adder, version, toolset):
+    with Lines(adder, "--toolset", toolset, version=version) as lines:
+        check_replies(lines)
+
+
+def check_replies(lines):
     tools = lines.tools()
     made = lines.call("session_new", {"name": unique()})["structuredContent"]["session_id"]
     calls = {
@@ -305,12 +318,15 @@ def test_replies_fit_their_schemas(lines):
         "session_history": [{"session": made}],
         "session_checkpoint": [{"session": made}],
         "list_files": [{}],
+        "get_file": [{"file_id": "none"}],
         "peek_result": [{"result_id": "none"}],
         "session_end": [{"session": made}, {"session": made}],
     }
     for name, tries in calls.items():
         for arguments in tries:
             result = lines.call(name, arguments)
+            if name not in tools:
+                continue
             jsonschema.validate(result["structuredContent"], tools[name]["outputSchema"], cls=jsonschema.Draft202012Validator)
             assert text(result)
             if "error" in result["structuredContent"] and isinstance(result["structuredContent"]["error"], str):
@@ -320,7 +336,7 @@ def test_replies_fit_their_schemas(lines):
 def test_what_a_model_reads(modern):
     result = modern.run("import sys\nprint('out')\nprint('err', file=sys.stderr)\nopen('/etc/shadow')")
     said = text(result)
-    assert result["isError"] and said.startswith("out\nerr\nTraceback")
+    assert not result["isError"] and said.startswith("out\nerr\nTraceback")
     assert "FileNotFoundError" in said and "Denied: file: read /etc/shadow (" in said and said.endswith("[outcome: error]")
     assert text(modern.run("x = 1")) == "(no output)"
     assert "[outcome: timeout]" in text(modern.run("while True: pass", timeout=1))
@@ -577,13 +593,44 @@ def test_a_cell_that_is_cancelled_keeps_its_session(modern):
 
 
 @pytest.mark.quick
-def test_the_end_of_input_cancels_all(lines):
+@pytest.mark.parametrize("options", [(), ("--no-daemon",)], ids=["daemon", "here"])
+@pytest.mark.parametrize("version", [MODERN, LEGACY[0]])
+def test_the_end_of_input_waits_for_answers(adder, version, options):
+    """As `printf ... | adder mcp` does: all is said at once, and the pipe is closed."""
+    with Lines(adder, *options, version=version) as lines:
+        slow = lines.start("tools/call", {"name": "run_python", "arguments": {"code": "import time; time.sleep(1); print('slow')"}})
+        fast = lines.start("tools/call", {"name": "run_python", "arguments": {"code": "print('fast')"}})
+        lasting = lines.start("subscriptions/listen", {"notifications": {"toolsListChanged": True}}) if version == MODERN else None
+        rest, code, err = lines.end()
+        assert (code, err) == (0, "")
+        answers = {message["id"]: text(message["result"]) for message in rest if "content" in message.get("result", {})}
+        assert answers == {slow: "slow", fast: "fast"} and lasting not in answers
+
+
+def test_nobody_is_asked_after_the_end_of_input(make_adder):
+    """A question cannot be answered any more."""
+    asked = []
+    with Asked(make_adder(), can=CAN_ASK, version=LEGACY[0], answer=asked.append) as lines:
+        call = {"name": "run_python", "arguments": {"code": "print(1)", "profile": "workbench"}}
+        id = lines.start("tools/call", call)
+        while not asked:
+            lines.receive()
+        rest, code, _ = lines.end()
+        [answer] = [message["result"] for message in rest if message.get("id") == id]
+        assert code == 0 and answer["isError"]
+
+
+@pytest.mark.quick
+def test_a_client_that_closes_its_output_cancels_all(lines):
+    """Also after the end of its input."""
     names = [unique(), unique()]
     for name in names:
         start_forever(lines, name)
-    assert lines.end() == ([], 0, "")
+    lines.process.stdin.close()
+    lines.process.stdout.close()
     for name in names:
         wait_gone(name)
+    assert lines.process.wait(30) == 125 and "nobody reads" in lines.process.stderr.read().decode()
 
 
 def test_a_client_that_is_killed(adder):
@@ -609,18 +656,120 @@ def test_a_client_that_reads_nothing(adder):
     assert adder.status()["daemon"]
 
 
-def test_the_daemon_ends(make_adder):
+@pytest.mark.quick
+@pytest.mark.parametrize("version", [MODERN, *LEGACY])
+def test_it_outlives_its_daemon(make_adder, version):
     adder = make_adder()
-    with Lines(adder) as lines:
+    with Lines(adder, version=version) as lines:
         name = unique()
-        start_forever(lines, name)
-        assert adder.call("stop", "--force").returncode == 0
-        wait_gone(name)
-        assert lines.process.wait(30) == 125
-        err = lines.process.stderr.read().decode()
-        assert err.startswith("adder: ") and err.count("\n") == 1
-    with Lines(adder) as lines:  # which starts another
+        made = lines.run("x = 41", session=name)
+        id = made["structuredContent"]["session"]["session_id"] if not lines.plain else None
+        kill_daemon(adder)
+        again = lines.run("print('again')")
+        assert text(again) == "again" and not again["isError"]
+        if id:
+            ended = lines.run("x", session=id)
+            assert ended["isError"] and "ended" in text(ended)
+        anew = lines.run("print('x' in globals())", session=name)
+        assert text(anew).startswith("False") and "new session" in text(anew)
+        assert set(lines.tools()) == {"run_python", "peek_result", "list_files", "get_file"}
+        assert lines.end() == ([], 0, "")
+
+
+@pytest.mark.parametrize("version", [MODERN, *LEGACY])
+@pytest.mark.parametrize("end", [kill_daemon, lambda adder: adder.call("stop", "--force")], ids=["killed", "stopped"])
+def test_calls_under_way_are_answered_when_the_daemon_ends(make_adder, version, end):
+    adder = make_adder()
+    with Lines(adder, version=version) as lines:
+        names = [unique(), unique()]
+        calls = [start_forever(lines, name) for name in names]
+        lines.cancel(calls[1])
+        wait_gone(names[1])
+        end(adder)
+        wait_gone(names[0])
+        result = lines.answer(calls[0])["result"]
+        assert result["isError"] and "Call again" in text(result)
+        assert adder.daemon() is None  # which starts when it is needed
         assert text(lines.run("1")) == "1"
+        rest, code, err = lines.end()
+        assert (code, err) == (0, "")
+        assert not any(message.get("id") in calls for message in [*lines.arrived, *rest])
+
+
+def test_a_daemon_that_cannot_start(make_adder):
+    """It is said in each call, and the next one tries again."""
+    adder = make_adder()
+    with Lines(adder, version=LEGACY[0]) as lines:
+        lines.tools()
+        kill_daemon(adder)
+        fine = (adder.config / "adder.conf").read_text()
+        adder.configure("[daemon]\nno_such_key = 1\n")
+        result = lines.run("1")
+        assert result["isError"] and "no daemon could be reached" in text(result) and "no_such_key" in text(result)
+        assert lines.problem("tools/list")["code"] == -32603
+        adder.configure(fine)
+        assert text(lines.run("1")) == "1" and lines.tools()
+
+
+def test_the_next_daemon_is_of_the_build_that_is_installed(common_directory, user):
+    """After an upgrade `adder mcp` still runs the program that was removed."""
+    installed = Installation(build_directory(), common_directory / unique())
+    adder = Adder(installed, user, new_directory(common_directory, unique()))
+    try:
+        with Lines(adder) as lines:
+            lines.tools()
+            kill_daemon(adder)
+            new = installed.program.with_suffix(".new")
+            shutil.copy(installed.program, new)
+            os.replace(new, installed.program)
+            assert text(lines.run("print(1)")) == "1"
+            assert os.readlink(f"/proc/{adder.daemon()}/exe") == str(installed.program)
+            assert lines.end() == ([], 0, "")
+    finally:
+        adder.kill()
+
+
+def test_the_next_daemon_knows_the_client(make_adder):
+    """Its name, by which it is sent no structuredContent, what it can do, and what it subscribed to."""
+    adder = make_adder()
+    asked = []
+    with Asked(adder, can=CAN_ASK, version=LEGACY[0], name="codex-mcp-client", plain=True, answer=asked.append) as lines:
+        lines.run("open('kept.txt', 'w').write('kept')")
+        [file] = json.loads(adder.call("file", "list", "--json").stdout)["files"]
+        uri = "adder://files/" + file["file_id"]
+        lines.result("resources/subscribe", {"uri": uri})
+        lines.result("resources/subscribe", {"uri": "adder://files/" + unique()})
+        kill_daemon(adder)
+        assert "print" not in text(lines.run("print(1)"))
+        assert adder.call("file", "rm", file["file_id"]).returncode == 0
+        wait_until(
+            lambda: {"uri": uri} in lines.notices("notifications/resources/updated") or lines.arrived.append(lines.receive()),
+            "the change to be told",
+        )
+
+
+def test_an_answer_to_a_daemon_that_ended_is_none_to_the_next(make_adder):
+    """A yes that comes late must not be one to other code."""
+    adder = make_adder()
+    asked = []
+    with Asked(adder, can=CAN_ASK, version=LEGACY[0], answer=asked.append) as lines:
+
+        def start(code):
+            before = len(asked)
+            id = lines.start("tools/call", {"name": "run_python", "arguments": {"code": code, "profile": "workbench"}})
+            while len(asked) == before:
+                lines.receive()
+            return id
+
+        first = start("print('first')")
+        kill_daemon(adder)
+        assert lines.answer(first)["result"]["isError"]
+        second = start("print('second')")
+        assert asked[0]["id"] != asked[1]["id"]
+        for question, decision in zip(asked, ("yes", "no")):
+            result = {"action": "accept", "content": {"decision": decision}}
+            lines.send({"jsonrpc": "2.0", "id": question["id"], "result": result})
+        assert lines.answer(second)["result"]["isError"]
 
 
 def test_a_connection_keeps_the_daemon(make_adder):
@@ -661,5 +810,6 @@ def test_in_this_process(make_adder):
         wait_gone(name)
         assert lines.tools() and adder.daemon() is None
         start_forever(lines, name)
-        assert lines.end()[:2] == ([], 0)
-    wait_gone(name)
+        lines.process.stdin.close()
+        lines.process.stdout.close()
+        wait_gone(name)
