@@ -26,7 +26,7 @@ def test_order_within_a_stream(adder):
 
 @pytest.mark.quick
 def test_long_output_is_cut_in_the_middle(adder):
-    result = adder.run("for i in range(1_000_000):\n    print(f'{i:09d}')")
+    result = adder.run("for i in range(1_000_000):\n    print(f'{i:09d}')", "--timeout", "60s")
     assert result.outcome == "ok" and result.truncated is True
     assert result.stdout_bytes == 10_000_000
     lines = result.stdout.splitlines()
@@ -149,7 +149,7 @@ def test_person_sees_output_exactly(adder):
 
 
 def test_person_sees_all_of_a_long_output(adder):
-    process = adder.popen("run", "-c", "for i in range(1_000_000):\n    print(f'{i:09d}')")
+    process = adder.popen("run", "--timeout", "60s", "-c", "for i in range(1_000_000):\n    print(f'{i:09d}')")
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0 and out == b"".join(b"%09d\n" % i for i in range(1_000_000))
     assert err == b""
