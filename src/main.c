@@ -13,51 +13,68 @@
 #include "apps/telegram/cli_telegram.h"
 #include "bench/cli_bench.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/cli/old_names.h"
 #include "interfaces/remote/remote.h"
 
 static const struct cli_command commands[] = {
     {"run", "[FILE | - | -c CODE] [-- ARGUMENT...]", "run Python in a fresh sandbox", cli_run,
-     .travels = TRUE},
+     .travels = TRUE, .group = "Run",
+     .examples =
+         "adder run -c 'print(6 * 7)'\n"
+         "adder run script.py -- --verbose\n"
+         "echo 'print(1)' | adder run\n"
+         "adder run -f sales.csv --with polars -c 'import polars; print(polars.read_csv(\"sales.csv\"))'\n"
+         "adder run --check -p analysis script.py"},
     {"session", "COMMAND", "keep interpreters between runs: make, show and end sessions", cli_session,
-     .travels = TRUE},
-    {"agent", "TASK", "have a model work on a task with tools", cli_agent},
-    {"chat", "", "talk with a model that can call tools", cli_chat},
-    {"telegram", "", "answer in chats of Telegram, as a bot", cli_telegram},
+     .travels = TRUE,
+     .examples = "adder session new --name lab\nadder run -s lab -c 'x = 1'\nadder session rm lab"},
+    {"file", "COMMAND", "put in, get and list the files of runs", cli_file, .travels = TRUE,
+     .examples = "adder file put sales.csv\nadder file list"},
+    {"approval", "COMMAND", "say yes or no to code, and to changes of directories, that wait for it",
+     cli_approval, .travels = TRUE,
+     .examples = "adder approval list\nadder approval approve 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f"},
+
+    {"history", "COMMAND", "show what was run and what it printed, and check that nobody changed it",
+     cli_history, .travels = TRUE, .group = "Keep",
+     .examples = "adder history list --limit 5\nadder history stats --since 7d"},
+
+    {"tool", "COMMAND", "list, show and call the tools for agents", cli_tool, .travels = TRUE,
+     .group = "Agents",
+     .examples = "adder tool list\nadder tool call run_python '{\"code\": \"print(6 * 7)\"}'"},
     {"ask", "[FILE... \"QUESTION\"]",
-     "answer a question about tables and show the code that computed the answer", cli_ask},
-    {"search", "[providers]", "search databases of materials for crystal structures", cli_search,
-     .travels = TRUE},
-    {"tools", "[enable TOOL | disable TOOL]", "list the tools for agents, as a person or a model reads them",
-     cli_tools, .travels = TRUE},
-    {"call", "TOOL [{JSON} | @FILE | -]", "call a tool and print its reply as JSON", cli_call,
-     .travels = TRUE},
+     "answer a question about tables and show the code that computed the answer", cli_ask,
+     .examples = "adder ask sales.csv \"Which month had the highest turnover?\""},
+    {"agent", "TASK", "have a model work on a task with tools", cli_agent,
+     .examples = "adder agent 'How many primes are there below 10000?'"},
+    {"chat", "", "talk with a model that can call tools", cli_chat, .examples = "adder chat --model local"},
     {"mcp", "[install --client NAME]", "speak MCP on standard input and output, for clients that start it",
-     cli_mcp},
-    {"approval", "COMMAND", "say yes or no to code that waits for it", cli_approval, .travels = TRUE},
-    {"review", "COMMAND", "say yes or no to what runs would change in directories", cli_review,
-     .travels = TRUE},
-    {"record", "COMMAND", "show what was run, and check that nobody changed it", cli_record, .travels = TRUE},
-    {"result", "COMMAND", "read output that was longer than its reply", cli_result, .travels = TRUE},
-    {"data", "COMMAND", "list data sets, make, read and remove them", cli_data, .travels = TRUE},
-    {"file", "COMMAND", "put in, get and list the files of runs", cli_file, .travels = TRUE},
-    {"store", "COMMAND", "show where records and files are kept, and check that nothing is lost", cli_store,
-     .travels = TRUE},
-    {"serve", "", "answer on the local socket, keeping interpreters warm", cli_serve},
-    {"status", "", "show what the daemon holds and does", cli_status, .travels = TRUE},
-    {"stop", "", "end the daemon and all that it runs", cli_stop},
-    {"reload", "[--json]", "have the daemon read its configuration again",
-     ASKS (.operation = "daemon.reload", .view = cli_reload_view), .travels = TRUE},
-    {"doctor", "", "check what this host offers, and how to get what it lacks", cli_doctor},
-    {"env", "COMMAND", "list, show, create and remove environments", cli_env, .travels = TRUE},
-    {"container", "COMMAND", "make, list, show and remove the image of runs in containers", cli_container},
+     cli_mcp, .examples = "adder mcp install --client claude-code\nadder mcp --toolset full"},
+
+    {"serve", "[start | status | logs | reload | stop]",
+     "answer on the local socket, keeping interpreters warm", cli_serve, .travels = TRUE, .group = "Serve",
+     .examples = "adder serve start\nadder serve status\nadder serve --http=127.0.0.1:8000"},
+
+    {"env", "COMMAND", "make, list, show and remove environments, and the image for containers", cli_env,
+     .travels = TRUE, .group = "Set up",
+     .examples = "adder env list\nadder env new lab --requirements requirements.txt"},
     {"profile", "COMMAND", "list, show and check profiles: named sets of limits and rules", cli_profile,
-     .travels = TRUE},
-    {"model", "COMMAND", "manage the language models that Adder can ask", cli_model, .travels = TRUE},
-    {"token", "COMMAND", "make and take back tokens for HTTP", cli_token, .travels = TRUE},
-    {"guard", "[FILE | - | -c CODE]", "check code against a profile's rules, without running it", cli_guard,
-     .travels = TRUE},
-    {"config", "COMMAND", "show and document the configuration", cli_config},
-    {"bench", "[load]", "measure Adder beside plain Python, or under load", cli_bench},
+     .travels = TRUE, .examples = "adder profile list\nadder profile show standard"},
+    {"model", "COMMAND", "manage the language models that Adder can ask", cli_model, .travels = TRUE,
+     .examples = "adder model new local --provider ollama --model qwen2.5-coder:7b\nadder model list"},
+    {"token", "COMMAND", "make and take back tokens for HTTP", cli_token, .travels = TRUE,
+     .examples = "adder token new ci --role guest\nadder token rm ci"},
+    {"config", "COMMAND", "show and document the configuration", cli_config, .examples = "adder config show"},
+    {"doctor", "[store]", "check what this host offers, and how to get what it lacks", cli_doctor,
+     .travels = TRUE, .examples = "adder doctor\nadder doctor store --check"},
+
+    {"bench", "[load]", "measure Adder beside plain Python, or under load", cli_bench, .group = "More",
+     .rare = TRUE, .examples = "adder bench --list\nadder bench --rounds 3"},
+    {"search", "[providers]", "search databases of materials for crystal structures", cli_search,
+     .travels = TRUE, .rare = TRUE, .examples = "adder search --elements Ti,O --limit 5"},
+    {"data", "COMMAND", "list data sets, make, read and remove them", cli_data, .travels = TRUE, .rare = TRUE,
+     .examples = "adder data import sales.csv --name sales\nadder data head sales"},
+    {"telegram", "", "answer in chats of Telegram, as a bot", cli_telegram, .rare = TRUE,
+     .examples = "adder telegram"},
     {0},
 };
 
@@ -75,6 +92,8 @@ fill_standard_streams (void)
 static int
 dispatch (int argc, char **argv)
 {
+  g_autofree char **renamed = old_names_replace (&argc, argv);
+  argv = renamed ? renamed : argv;
   static const char summary[] = "Runs Python in a fresh, confined, already warm interpreter.";
   if (argc < 2 || !g_str_has_suffix (argv[1], ".py"))
     return cli_dispatch ("adder", summary, commands, argc, argv);

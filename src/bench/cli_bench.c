@@ -69,7 +69,7 @@ cli_bench_parse_options (int argc, char **argv, struct bench_options *options, G
        "Measure nothing: print the names of the measures; with --json, the code that they run as well", NULL},
       {"rounds", 'n', 0, G_OPTION_ARG_INT, &options->rounds, "Rounds of each measure (1 to 1000, default 15)",
        "N"},
-      {"seconds", 's', 0, G_OPTION_ARG_DOUBLE, &options->seconds,
+      {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &options->seconds,
        "Length of each throughput measure, for each side (1 to 600, default 8)", "S"},
       {"quick", 0, 0, G_OPTION_ARG_NONE, &options->quick, "3 rounds, 2 seconds, 64 MB printed, 10 sessions",
        NULL},
@@ -209,7 +209,8 @@ cli_bench_list (const struct bench_options *options)
 }
 
 static const struct cli_command commands[] = {
-    {"load", "", "ask with many clients at once, and check what is promised", bench_load},
+    {"load", "", "ask with many clients at once, and check what is promised", bench_load,
+     .examples = "adder bench load --clients 8 --seconds 5"},
     {0},
 };
 

@@ -170,10 +170,10 @@ static gboolean
 load_parse (int argc, char **argv, struct load_options *options, GError **error)
 {
   const GOptionEntry entries[] = {
-      {"clients", 'c', 0, G_OPTION_ARG_INT, &options->clients, "Clients at once (1 to 10000, default 200)",
+      {"clients", 0, 0, G_OPTION_ARG_INT, &options->clients, "Clients at once (1 to 10000, default 200)",
        "N"},
-      {"seconds", 's', 0, G_OPTION_ARG_DOUBLE, &options->seconds,
-       "Length of the load (1 to 86400, default 60)", "S"},
+      {"seconds", 0, 0, G_OPTION_ARG_DOUBLE, &options->seconds, "Length of the load (1 to 86400, default 60)",
+       "S"},
       {"env", 'e', 0, G_OPTION_ARG_FILENAME, &options->environment,
        "Environment to run in (default: the configuration's)", "NAME"},
       {"profile", 'p', 0, G_OPTION_ARG_FILENAME, &options->profile, "Set of limits", "NAME"},

@@ -47,7 +47,7 @@ agent_options_entries (struct agent_options *options)
       BUDGET_ENTRY (BUDGET_TOKENS),
       BUDGET_ENTRY (BUDGET_TIME),
       BUDGET_ENTRY (BUDGET_COST),
-      {"conversation", 'c', 0, G_OPTION_ARG_FILENAME, &options->conversation,
+      {"conversation", 0, 0, G_OPTION_ARG_FILENAME, &options->conversation,
        "The conversation that its calls belong to (default: a new one)", "ID"},
       {"role", 0, 0, G_OPTION_ARG_FILENAME, &options->role, "Call tools as a guest, user or admin", "ROLE"},
       {"read-only", 0, 0, G_OPTION_ARG_NONE, &options->read_only, "Only tools that look but do not act",

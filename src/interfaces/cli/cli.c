@@ -11,6 +11,7 @@
 #include "adder.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "interfaces/cli/help.h"
 #include "interfaces/cli/view/terminal_text.h"
 #include "interfaces/remote/remote.h"
 
@@ -19,15 +20,12 @@ static const struct cli_command *current;
 static gboolean travels;                    /* the program's command that it is, or is part of */
 static const struct cli_observer *observer; /* NULL: commands are carried out */
 
-static void
-print_help (FILE *stream, const char *prefix, const char *summary, const struct cli_command *table)
-{
-  fprintf (stream, "Usage: %s COMMAND [OPTION...]\n\n%s\n\nCommands:\n", prefix, summary);
-  for (const struct cli_command *command = table; command->name; command++)
-    fprintf (stream, "  %-10s %s\n", command->name, command->summary);
-  fprintf (stream, "\n%s COMMAND --help shows the options of a command%s.\n", prefix,
-           strchr (prefix, ' ') == NULL ? ", adder --version the version, man adder all of it" : "");
-}
+/* Of the program itself. */
+#define CLI_EXAMPLES                                                                                         \
+  "adder run -c 'print(6 * 7)'\n"                                                                            \
+  "adder session new --name lab\n"                                                                           \
+  "adder run -s lab -c 'x = 1'\n"                                                                            \
+  "adder history list --limit 5"
 
 /* What commands of other programs are called here, after PREFIX. */
 static const struct {
@@ -36,17 +34,20 @@ static const struct {
     {"adder", "ps", "adder session list"},
     {"adder", "ls", "adder session list"},
     {"adder", "list", "adder session list"},
-    {"adder", "logs", "adder record list"},
-    {"adder", "history", "adder record list"},
+    {"adder", "logs", "adder serve logs"},
+    {"adder", "log", "adder serve logs"},
+    {"adder", "records", "adder history list"},
     {"adder", "exec", "adder run --session"},
-    {"adder", "rm", "adder session end"},
-    {"adder", "kill", "adder session end"},
-    {"adder", "start", "adder serve"},
-    {"adder", "up", "adder serve"},
-    {"adder", "daemon", "adder serve"},
-    {"adder", "down", "adder stop"},
-    {"adder", "restart", "adder reload"},
+    {"adder", "rm", "adder session rm"},
+    {"adder", "kill", "adder session rm"},
+    {"adder", "start", "adder serve start"},
+    {"adder", "up", "adder serve start"},
+    {"adder", "daemon", "adder serve start"},
+    {"adder", "down", "adder serve stop"},
+    {"adder", "restart", "adder serve reload"},
     {"adder", "python", "adder run"},
+    {"adder", "check", "adder run --check"},
+    {"adder", "lint", "adder run --check"},
     {"adder", "-c", "adder run -c"},
     {"adder", "-", "adder run -"},
     {"adder", "version", "adder --version"},
@@ -54,18 +55,39 @@ static const struct {
     {"adder", "-V", "adder --version"},
     {"adder", "pip", "adder run --with"},
     {"adder", "install", "adder run --with"},
-    {"adder", "images", "adder container list"},
+    {"adder", "image", "adder env image list"},
+    {"adder", "images", "adder env image list"},
+    {"adder", "build", "adder env image build"},
     {"adder session", "create", "adder session new"},
-    {"adder session", "rm", "adder session end"},
+    {"adder session", "add", "adder session new"},
+    {"adder session", "remove", "adder session rm"},
+    {"adder session", "delete", "adder session rm"},
+    {"adder session", "kill", "adder session rm"},
     {"adder session", "ls", "adder session list"},
-    {"adder record", "ls", "adder record list"},
+    {"adder history", "ls", "adder history list"},
+    {"adder history", "log", "adder history list"},
     {"adder file", "ls", "adder file list"},
+    {"adder file", "add", "adder file put"},
     {"adder file", "remove", "adder file rm"},
     {"adder file", "delete", "adder file rm"},
+    {"adder approval", "ls", "adder approval list"},
+    {"adder approval", "yes", "adder approval approve"},
+    {"adder approval", "no", "adder approval deny"},
+    {"adder approval", "reject", "adder approval deny"},
+    {"adder tool", "ls", "adder tool list"},
+    {"adder tool", "run", "adder tool call"},
     {"adder env", "ls", "adder env list"},
-    {"adder env", "rm", "adder env remove"},
-    {"adder token", "rm", "adder token revoke"},
-    {"adder model", "rm", "adder model remove"},
+    {"adder env", "add", "adder env new"},
+    {"adder env", "delete", "adder env rm"},
+    {"adder token", "ls", "adder token list"},
+    {"adder token", "add", "adder token new"},
+    {"adder token", "remove", "adder token rm"},
+    {"adder token", "delete", "adder token rm"},
+    {"adder model", "ls", "adder model list"},
+    {"adder model", "create", "adder model new"},
+    {"adder model", "delete", "adder model rm"},
+    {"adder profile", "ls", "adder profile list"},
+    {"adder data", "delete", "adder data rm"},
 };
 
 /* What NAME after PREFIX was meant to be, the caller's; or NULL. */
@@ -81,18 +103,38 @@ nearest_command (const char *prefix, const struct cli_command *table, const char
   return guess.best ? g_strdup_printf ("%s %s", prefix, guess.best) : NULL;
 }
 
-/* What options of other programs would do. */
+/* What options of other programs, and letters of the version before, would do in COMMAND. */
 static const struct {
-  const char *typed, *advice;
+  const char *command, *typed, *advice;
 } foreign_options[] = {
-    {"-v", "a directory is lent by --workdir DIR, and a file copied in by --file PATH"},
-    {"--volume", "a directory is lent by --workdir DIR, and a file copied in by --file PATH"},
-    {"--mount", "a directory is lent by --workdir DIR, and a file copied in by --file PATH"},
-    {"--net", "a profile allows the network: --profile NAME"},
-    {"--network", "a profile allows the network: --profile NAME"},
-    {"--rm", "nothing of a run stays"},
-    {"--cpus", "processor time is bounded by --limit cpu_ms=TIME"},
-    {"--name", "what is kept by a name is a session: adder session new --name NAME"},
+    {"adder run", "-v", "a directory is lent by --workdir DIR, and a file copied in by --file [NAME=]PATH"},
+    {"adder run", "--volume",
+     "a directory is lent by --workdir DIR, and a file copied in by --file [NAME=]PATH"},
+    {"adder run", "--mount",
+     "a directory is lent by --workdir DIR, and a file copied in by --file [NAME=]PATH"},
+    {"adder run", "--net", "a profile allows the network: --profile NAME"},
+    {"adder run", "--network", "a profile allows the network: --profile NAME"},
+    {"adder run", "--rm", "nothing of a run stays"},
+    {"adder run", "--cpus", "processor time is bounded by --limit cpu_ms=TIME"},
+    {"adder run", "--name", "what is kept by a name is a session: adder session new --name NAME"},
+    {"adder run", "-m", "the memory limit is --memory SIZE"},
+    {"adder session new", "-m", "the memory limit is --memory SIZE"},
+    {"adder session new", "-n", "the name is --name NAME"},
+    {"adder env image build", "-n", "the name is --name NAME"},
+    {"adder history table", "-t", "the number of the table is --table N"},
+    {"adder search", "-e", "elements are given by --elements LIST"},
+    {"adder search", "-f", "a formula is given by --formula FORMULA"},
+    {"adder search", "-p", "databases are named by --providers LIST"},
+    {"adder data collect", "-e", "elements are given by --elements LIST"},
+    {"adder data collect", "-f", "a formula is given by --formula FORMULA"},
+    {"adder data collect", "-p", "databases are named by --providers LIST"},
+    {"adder data list", "-a", "versions are listed by --versions"},
+    {"adder tool call", "-c", "a conversation is named by --conversation ID"},
+    {"adder mcp", "-c", "a conversation is named by --conversation ID"},
+    {"adder agent", "-c", "a conversation is named by --conversation ID"},
+    {"adder chat", "-c", "a conversation is named by --conversation ID"},
+    {"adder file get", "-f", "what is there is replaced with --force"},
+    {"adder data export", "-f", "what is there is replaced with --force"},
 };
 
 /* What to do in place of the option that MESSAGE of GLib's ends with; or NULL. */
@@ -100,11 +142,12 @@ static const char *
 foreign_option (const char *message)
 {
   const char *typed = strrchr (message, ' ');
-  if (!typed || strcmp (g_get_prgname (), "adder run") != 0)
+  if (!typed)
     return NULL;
   g_autofree char *name = g_strndup (typed + 1, strcspn (typed + 1, "="));
   for (gsize i = 0; i < G_N_ELEMENTS (foreign_options); i++)
-    if (strcmp (foreign_options[i].typed, name) == 0)
+    if (strcmp (foreign_options[i].command, g_get_prgname ()) == 0 &&
+        strcmp (foreign_options[i].typed, name) == 0)
       return foreign_options[i].advice;
   return NULL;
 }
@@ -117,7 +160,8 @@ nearest_option (const GOptionEntry *entries, const char *option)
   option += strspn (option, "-");
   g_autofree char *name = g_strndup (option, strcspn (option, "="));
   for (; entries->long_name; entries++)
-    text_consider (&guess, name, entries->long_name);
+    if (!cli_is_heading (entries))
+      text_consider (&guess, name, entries->long_name);
   return guess.best;
 }
 
@@ -132,35 +176,29 @@ check_machine (void)
   return FALSE;
 }
 
-int
-cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc, char **argv)
+gboolean
+cli_stays_here (void)
 {
-  const char *name = argc > 1 ? argv[1] : NULL;
-  if (!name && observer) {
-    observer->commands (observer->data, table);
-    return 0;
-  }
-  if (!name) {
-    print_help (stderr, prefix, summary, table);
+  travels = FALSE;
+  return observer || check_machine ();
+}
+
+/* What COMMAND, which is the first of ARGV after PREFIX, does. */
+static int
+cli_carry_out (const char *prefix, const struct cli_command *command, int argc, char **argv)
+{
+  g_autofree char *typed = g_strdup_printf ("%s %s", prefix, command->name);
+  g_set_prgname (typed);
+  current = command;
+  travels = strchr (prefix, ' ') ? travels && !command->stays : command->travels;
+  if (!observer && !check_machine ())
     return CLI_FAILED;
-  }
-  if (!observer && (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0 || strcmp (name, "help") == 0)) {
-    print_help (stdout, prefix, summary, table);
-    return 0;
-  }
-  for (const struct cli_command *command = table; command->name; command++)
-    if (strcmp (command->name, name) == 0) {
-      g_autofree char *typed = g_strdup_printf ("%s %s", prefix, name);
-      g_set_prgname (typed);
-      current = command;
-      travels = strchr (prefix, ' ') ? travels && !command->stays : command->travels;
-      if (!observer && !check_machine ())
-        return CLI_FAILED;
-      return command->function ? command->function (argc - 1, argv + 1)
-                               : operation_command (command->asks, argc - 1, argv + 1);
-    }
-  if (observer)
-    return CLI_FAILED;
+  return command->function ? command->function (argc, argv) : operation_command (command->asks, argc, argv);
+}
+
+static int
+cli_fail_unknown (const char *prefix, const struct cli_command *table, const char *name)
+{
   g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
   g_autofree char *meant = nearest_command (prefix, table, name);
   if (meant)
@@ -168,6 +206,52 @@ cli_dispatch (const char *prefix, const char *summary, const struct cli_command 
   else
     fprintf (stderr, "adder: there is no command \"%s %s\"; %s --help lists them\n", prefix, shown, prefix);
   return CLI_FAILED;
+}
+
+static gboolean
+is_any_of (const char *word, const char *const *words)
+{
+  return word && g_strv_contains (words, word);
+}
+
+/* `help WORD...` is `WORD... --help`. */
+static int
+cli_help_of (const char *prefix, const char *summary, const struct cli_command *table, int argc, char **argv)
+{
+  static char option[] = "--help";
+  g_autofree char **all = g_new0 (char *, (gsize)argc + 1);
+  all[0] = argv[0];
+  memcpy (all + 1, argv + 2, (gsize)(argc - 2) * sizeof *all);
+  all[argc - 1] = option;
+  return cli_dispatch (prefix, summary, table, argc, all);
+}
+
+int
+cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc, char **argv)
+{
+  static const char *const help_words[] = {"--help", "-h", "help", NULL}, *const all_words[] = {"--all", "-a",
+                                                                                                NULL};
+  const char *name = argc > 1 ? argv[1] : NULL;
+  const char *examples = current ? current->examples : CLI_EXAMPLES;
+  if (!name && observer) {
+    observer->commands (observer->data, table);
+    return 0;
+  }
+  if (!name) {
+    help_commands (stderr, prefix, summary, table, examples, FALSE);
+    return CLI_FAILED;
+  }
+  gboolean all = argc > 2 && is_any_of (argv[2], all_words);
+  if (!observer && strcmp (name, "help") == 0 && argc > 2 && !all)
+    return cli_help_of (prefix, summary, table, argc, argv);
+  if (!observer && is_any_of (name, help_words)) {
+    help_commands (stdout, prefix, summary, table, examples, all);
+    return 0;
+  }
+  for (const struct cli_command *command = table; command->name; command++)
+    if (strcmp (command->name, name) == 0)
+      return cli_carry_out (prefix, command, argc - 1, argv + 1);
+  return observer ? CLI_FAILED : cli_fail_unknown (prefix, table, name);
 }
 
 gboolean
@@ -190,6 +274,7 @@ cli_observe (const struct cli_observer *told, const struct cli_command *table, i
   observer = told;
   (void)cli_dispatch ("adder", "", table, argc, argv);
   observer = NULL;
+  current = NULL;
 }
 
 /* ---- the end ---- */
@@ -215,14 +300,66 @@ cli_end (int code)
 
 /* ---- options ---- */
 
-/* GLib's own --help converts to the locale's character set, and would print question marks in a C locale. */
-static void
-cli_print_options (GOptionContext *context)
+gboolean
+cli_is_heading (const GOptionEntry *entry)
 {
-  g_autofree char *help = g_option_context_get_help (context, TRUE, NULL);
-  g_auto (GStrv) parts = g_strsplit (help, "\xe2\x80\xa6", -1);
-  g_autofree char *text = g_strjoinv ("...", parts);
-  fputs (text, stdout);
+  return strcmp (entry->long_name, CLI_HEADING_NAME) == 0;
+}
+
+/* ENTRIES without headings; the caller's. */
+static GOptionEntry *
+cli_take_options (const GOptionEntry *entries)
+{
+  GArray *taken = g_array_new (TRUE, TRUE, sizeof *entries);
+  for (; entries->long_name; entries++)
+    if (!cli_is_heading (entries))
+      g_array_append_vals (taken, entries, 1);
+  return (GOptionEntry *)(void *)g_array_free (taken, FALSE);
+}
+
+/* PROBLEM of GLib's in our words, with what was meant. */
+static void
+cli_set_option_error (const GOptionEntry *entries, const GError *problem, GError **error)
+{
+  gboolean unknown = g_error_matches (problem, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION);
+  const char *option = unknown ? strstr (problem->message, "--") : NULL;
+  const char *advice = unknown ? foreign_option (problem->message) : NULL;
+  const char *meant = option && !advice ? nearest_option (entries, option) : NULL;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%c%s%s%s%s%s%s",
+               g_ascii_tolower (problem->message[0]), problem->message + 1, advice ? ": " : "",
+               advice ? advice : "", meant ? "; did you mean --" : "", meant ? meant : "", meant ? "?" : "");
+}
+
+/* Whether LEAST to MOST of ARGV are left. */
+static gboolean
+cli_check_arguments (int least, int most, int argc, char **argv, GError **error)
+{
+  int given = argc - 1;
+  if (given < least)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is missing: %s %s", g_get_prgname (),
+                 current->arguments);
+  else if (given > most) {
+    g_autofree char *shown = g_utf8_make_valid (argv[most + 1], -1);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is one argument too many", shown);
+  }
+  return given >= least && given <= most;
+}
+
+/* The observer is told instead; FALSE. */
+static gboolean
+cli_tell_observer (const GOptionEntry *options, const GOptionEntry *common, GOptionContext *context,
+                   int least, int most, int *argc, char ***argv, GError **error)
+{
+  observer->options (observer->data, options);
+  observer->options (observer->data, common);
+  g_autoptr (GError) problem = NULL;
+  if (observer->parsed) {
+    if (g_option_context_parse (context, argc, argv, &problem))
+      (void)cli_check_arguments (least, most, *argc, *argv, &problem);
+    observer->parsed (observer->data, problem);
+  }
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "its options were asked for");
+  return FALSE;
 }
 
 gboolean
@@ -237,48 +374,27 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
        "Ask the daemon at URL (ADDER_URL), with the token in ADDER_TOKEN", "URL"},
       {NULL},
   };
-  if (observer) {
-    observer->options (observer->data, entries);
-    observer->options (observer->data, common);
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "its options were asked for");
-    return FALSE;
-  }
-  g_autoptr (GOptionContext) context = g_option_context_new (current->arguments);
-  g_autofree char *summary =
-      g_strdup_printf ("%c%s.", g_ascii_toupper (current->summary[0]), current->summary + 1);
-  g_option_context_set_summary (context, summary);
+  g_autofree GOptionEntry *options = cli_take_options (entries);
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   g_option_context_set_help_enabled (context, FALSE);
-  g_option_context_add_main_entries (context, entries, NULL);
+  g_option_context_add_main_entries (context, options, NULL);
   g_option_context_add_main_entries (context, common, NULL);
+  if (observer)
+    return cli_tell_observer (options, common, context, least, most, argc, argv, error);
   g_autoptr (GError) problem = NULL;
   if (!g_option_context_parse (context, argc, argv, &problem)) {
-    gboolean unknown = g_error_matches (problem, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION);
-    const char *option = unknown ? strstr (problem->message, "--") : NULL;
-    const char *advice = unknown ? foreign_option (problem->message) : NULL;
-    const char *meant = option && !advice ? nearest_option (entries, option) : NULL;
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%c%s%s%s%s%s%s",
-                 g_ascii_tolower (problem->message[0]), problem->message + 1, advice ? ": " : "",
-                 advice ? advice : "", meant ? "; did you mean --" : "", meant ? meant : "",
-                 meant ? "?" : "");
+    cli_set_option_error (entries, problem, error);
     return FALSE;
   }
   if (help) {
-    cli_print_options (context);
+    help_options (stdout, g_get_prgname (), current, entries, common);
     g_clear_pointer (&context, g_option_context_free);
-    g_clear_pointer (&summary, g_free);
+    g_clear_pointer (&options, g_free);
     exit (cli_end (0));
   }
   if (url)
     remote_set_url (url);
-  int given = *argc - 1;
-  if (given < least)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is missing: %s %s", g_get_prgname (),
-                 current->arguments);
-  else if (given > most) {
-    g_autofree char *shown = g_utf8_make_valid ((*argv)[most + 1], -1);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is one argument too many", shown);
-  }
-  return given >= least && given <= most;
+  return cli_check_arguments (least, most, *argc, *argv, error);
 }
 
 void

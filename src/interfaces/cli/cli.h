@@ -18,9 +18,20 @@ struct cli_command {
   const char *summary;                     /* one line */
   int (*function) (int argc, char **argv); /* argv[0] is the command's name; returns the exit code. NULL: */
   const struct operation_command *asks;    /* one that is an operation */
-  gboolean travels; /* of the program's own: it works with --url (interfaces/remote/), */
-  gboolean stays;   /* of such a command's own: it does not */
+  gboolean travels;     /* of the program's own: it works with --url (interfaces/remote/), */
+  gboolean stays;       /* of such a command's own: it does not */
+  const char *group;    /* heading of the help before it and those that follow, or NULL */
+  gboolean rare;        /* shown by `adder help --all` only */
+  const char *examples; /* complete command lines, one on a line */
 };
+
+/* A row of options that is none: a heading of the help before those that follow. */
+#define CLI_HEADING_NAME " "
+#define CLI_HEADING(text)                                                                                    \
+  {                                                                                                          \
+    CLI_HEADING_NAME, 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, NULL, text, NULL                           \
+  }
+gboolean cli_is_heading (const GOptionEntry *entry);
 
 #define ASKS(...)                                                                                            \
   .asks = &(const struct operation_command)                                                                  \
@@ -29,14 +40,19 @@ struct cli_command {
   }
 
 /* Finds argv[1] in TABLE (which ends with a row without a name) and calls it. PREFIX is what a person
- * typed before it: "adder", "adder env". Prints help for --help and -h; an unknown command is CLI_FAILED,
- * with the one that was meant. */
+ * typed before it: "adder", "adder env". Prints help for --help, -h and help; an unknown command is
+ * CLI_FAILED, with the one that was meant. */
 int cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc,
                   char **argv);
 
 /* The same for a command that does something itself, too: FALSE when argv[1] is none of TABLE. */
 gboolean cli_dispatch_optional (const char *prefix, const char *summary, const struct cli_command *table,
                                 int argc, char **argv, int *ret_code);
+
+/* To be called by a command whose own commands work with --url while itself does not: FALSE, with a message,
+ * where
+ * --url is given. */
+gboolean cli_stays_here (void);
 
 /* Parses ARGV of the command that was dispatched by ENTRIES (string options must be G_OPTION_ARG_FILENAME:
  * others are refused in a C locale when they are not ASCII). What is no option stays in ARGV, LEAST to MOST
@@ -53,6 +69,8 @@ int cli_end (int code);
 struct cli_observer {
   void (*commands) (gpointer data, const struct cli_command *table); /* commands of its own */
   void (*options) (gpointer data, const GOptionEntry *entries);      /* options, in several calls */
+  /* Or NULL. Options and arguments were parsed; ERROR says what is wrong with them, or is NULL. */
+  void (*parsed) (gpointer data, const GError *error);
   gpointer data;
 };
 
@@ -71,36 +89,36 @@ int cli_fail_usage (const GError *error);
 void cli_print_json (const json_t *value);
 
 /* Parts of the program that shells and the documentation ask for, and that no help lists: what WORDS, of
- * which the last is being typed, can go on with, one on a line; and the synopsis of the manual, or the
- * options of each command. TABLE is the program's. Both return the exit code. */
+ * which the last is being typed, can go on with, one on a line; and what the manual and tests want of all
+ * commands (manual.c). TABLE is the program's. Both return the exit code. */
 int cli_complete (const struct cli_command *table, int count, char *const *words);
 int cli_manual (const struct cli_command *table, int argc, char **argv);
 
 /* Commands, one file each. Those that are programs of their own have a header of their own. */
 int cli_run (int argc, char **argv);
 int cli_approval (int argc, char **argv);
-int cli_record (int argc, char **argv);
+int cli_history (int argc, char **argv);
 int cli_data (int argc, char **argv);
 int cli_file (int argc, char **argv);
-int cli_store (int argc, char **argv);
+int cli_doctor_store (int argc, char **argv);
 int cli_session (int argc, char **argv);
-int cli_review (int argc, char **argv);
 int cli_session_replay (int argc, char **argv);
 int cli_search (int argc, char **argv);
-int cli_tools (int argc, char **argv);
-int cli_call (int argc, char **argv);
+int cli_tool (int argc, char **argv);
+int cli_tool_call (int argc, char **argv);
 int cli_mcp (int argc, char **argv);
 int cli_mcp_install (int argc, char **argv);
-int cli_result (int argc, char **argv);
+int cli_result_peek (int argc, char **argv);
+int cli_result_output (int argc, char **argv);
 int cli_serve (int argc, char **argv);
-int cli_status (int argc, char **argv);
-void cli_reload_view (const json_t *answer);
-int cli_stop (int argc, char **argv);
+int cli_serve_status (int argc, char **argv);
+void cli_serve_reload_view (const json_t *answer);
+int cli_serve_stop (int argc, char **argv);
+int cli_serve_logs (int argc, char **argv);
 int cli_doctor (int argc, char **argv);
 int cli_env (int argc, char **argv);
-int cli_container (int argc, char **argv);
+int cli_env_image (int argc, char **argv);
 int cli_profile (int argc, char **argv);
 int cli_token (int argc, char **argv);
 int cli_model (int argc, char **argv);
-int cli_guard (int argc, char **argv);
 int cli_config (int argc, char **argv);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder call`: one call of a tool, as an agent makes it. The reply is one line of JSON on standard output,
- * also where nothing was run. */
+/* `adder tool call`: one call of a tool, as an agent makes it. The reply is one line of JSON on standard
+ * output, also where nothing was run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -204,14 +204,14 @@ call_and_print (struct call_options *options)
 }
 
 int
-cli_call (int argc, char **argv)
+cli_tool_call (int argc, char **argv)
 {
   struct call_options options = {0};
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
        "The toolset of the tool (default: adder, or the only one that has it)", "NAME"},
-      {"conversation", 'c', 0, G_OPTION_ARG_FILENAME, &options.conversation,
+      {"conversation", 0, 0, G_OPTION_ARG_FILENAME, &options.conversation,
        "The conversation that the call belongs to: any text, the same from call to call", "ID"},
       {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "Call as a guest, user or admin", "ROLE"},
       {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only, "Call as an agent that may look but not act",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder container`: the image of runs in containers. */
+/* `adder env image`: the image of runs in containers. */
 #include <string.h>
 
 #include "adder.h"
@@ -104,7 +104,7 @@ container_build (int argc, char **argv)
   const GOptionEntry entries[] = {
       {"base", 0, 0, G_OPTION_ARG_FILENAME, &base,
        "Start from an image that has Python and pip, instead of Debian packages", "IMAGE"},
-      {"name", 'n', 0, G_OPTION_ARG_FILENAME, &name, "Name of the image (default: as configured)", "NAME"},
+      {"name", 0, 0, G_OPTION_ARG_FILENAME, &name, "Name of the image (default: as configured)", "NAME"},
       {"fresh", 0, 0, G_OPTION_ARG_NONE, &fresh, "Fetch packages even if those of today are here", NULL},
       {"cached", 0, 0, G_OPTION_ARG_NONE, &cached, "Take the packages that are here, however old", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object at the end", NULL},
@@ -207,16 +207,19 @@ container_remove (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"build", "", "make the image, or make it anew", container_build},
-    {"list", "", "list the images", container_list},
-    {"show", "[NAME]", "show the image that is configured, or another", container_show},
-    {"remove", "[NAME]", "remove the image that is configured, or another", container_remove},
+    {"build", "", "make the image, or make it anew", container_build,
+     .examples = "adder env image build\nadder env image build --base python:3.12-slim"},
+    {"list", "", "list the images", container_list, .examples = "adder env image list"},
+    {"show", "[NAME]", "show the image that is configured, or another", container_show,
+     .examples = "adder env image show"},
+    {"rm", "[NAME]", "remove the image that is configured, or another", container_remove,
+     .examples = "adder env image rm"},
     {0},
 };
 
 int
-cli_container (int argc, char **argv)
+cli_env_image (int argc, char **argv)
 {
-  return cli_dispatch ("adder container", "Makes and shows the image of runs in containers.", commands, argc,
+  return cli_dispatch ("adder env image", "Makes and shows the image of runs in containers.", commands, argc,
                        argv);
 }

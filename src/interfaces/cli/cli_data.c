@@ -50,7 +50,7 @@ cli_data_make_entries (struct options *options, guint groups)
     GOptionEntry entry;
   } rows[] = {
       {OPTIONS_LIST,
-       {"versions", 'a', 0, G_OPTION_ARG_NONE, &options->versions, "Show earlier versions as well", NULL}},
+       {"versions", 0, 0, G_OPTION_ARG_NONE, &options->versions, "Show earlier versions as well", NULL}},
       {OPTIONS_HEAD,
        {"rows", 'n', 0, G_OPTION_ARG_INT, &options->rows, "Show at most N (default 5, maximum 100)", "N"}},
       {OPTIONS_EXPORT,
@@ -58,7 +58,7 @@ cli_data_make_entries (struct options *options, guint groups)
       {OPTIONS_EXPORT,
        {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options->out,
         "Write to a file, into a folder, or to standard output (-); the current folder otherwise", "PATH"}},
-      {OPTIONS_EXPORT, {"force", 'f', 0, G_OPTION_ARG_NONE, &options->force, "Replace what is there", NULL}},
+      {OPTIONS_EXPORT, {"force", 0, 0, G_OPTION_ARG_NONE, &options->force, "Replace what is there", NULL}},
       {OPTIONS_PUT,
        {"name", 0, 0, G_OPTION_ARG_FILENAME, &options->name,
         "What it is to be called; else as the file, without its ending", "NAME"}},
@@ -395,14 +395,18 @@ data_remove (int argc, char **argv)
 
 static const struct cli_command commands[] = {
     {"collect", "--name NAME --elements Ti,O ...", "search databases of materials, and keep what they answer",
-     data_collect},
-    {"list", "[--versions] [--json]", "list data sets", data_list},
-    {"show", "NAME[:VERSION] [--json]", "show what is known of a data set", data_show},
-    {"head", "NAME[:VERSION] [-n N]", "show its first rows", data_head},
-    {"export", "NAME[:VERSION] [--format csv]", "write it to a file: CSV, JSON or Parquet", data_export},
-    {"import", "FILE [--name NAME] [--table NAME]", "make a data set of a table", data_import},
-    {"remove", "NAME[:VERSION]...", "remove data sets", data_remove},
-    {NULL, NULL, NULL, NULL},
+     data_collect, .examples = "adder data collect --name oxides --elements Ti,O --limit 50"},
+    {"list", "[--versions] [--json]", "list data sets", data_list, .examples = "adder data list --versions"},
+    {"show", "NAME[:VERSION] [--json]", "show what is known of a data set", data_show,
+     .examples = "adder data show oxides"},
+    {"head", "NAME[:VERSION] [-n N]", "show its first rows", data_head,
+     .examples = "adder data head oxides -n 5"},
+    {"import", "FILE [--name NAME] [--table NAME]", "make a data set of a table", data_import,
+     .examples = "adder data import sales.csv --name sales"},
+    {"export", "NAME[:VERSION] [--format csv]", "write it to a file: CSV, JSON or Parquet", data_export,
+     .examples = "adder data export sales --format csv --out sales.csv"},
+    {"rm", "NAME[:VERSION]...", "remove data sets", data_remove, .examples = "adder data rm sales"},
+    {0},
 };
 
 int

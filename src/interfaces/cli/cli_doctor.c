@@ -277,8 +277,8 @@ show_policy (gboolean json)
   return policy_print (&host, json, stdout, &problem) ? 0 : cli_fail (problem);
 }
 
-int
-cli_doctor (int argc, char **argv)
+static int
+check_host (int argc, char **argv)
 {
   gboolean json = FALSE, policy = FALSE;
   const GOptionEntry entries[] = {
@@ -307,4 +307,19 @@ cli_doctor (int argc, char **argv)
   json_decref (checkup.surroundings);
   json_decref (checkup.containers);
   return well ? 0 : 1;
+}
+
+static const struct cli_command commands[] = {
+    {"store", "[--check]", "show where records and files are kept, and how full that is; or check it",
+     cli_doctor_store, .examples = "adder doctor store\nadder doctor store --check"},
+    {0},
+};
+
+int
+cli_doctor (int argc, char **argv)
+{
+  int code = CLI_FAILED;
+  if (cli_dispatch_optional ("adder doctor", "Checks this host.", commands, argc, argv, &code))
+    return code;
+  return cli_stays_here () ? check_host (argc, argv) : code;
 }

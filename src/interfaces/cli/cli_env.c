@@ -157,11 +157,18 @@ env_remove (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
+    {"new", "NAME", "make an environment", env_create, .stays = TRUE,
+     .examples =
+         "adder env new lab --requirements requirements.txt\nadder env new mine --python .venv/bin/python"},
     {"list", "", "list the environments",
-     ASKS ("environment.list", .list = "environments", .view = cli_env_print_list)},
-    {"show", "NAME", "show an environment with its packages", env_show, .stays = TRUE},
-    {"create", "NAME", "make an environment", env_create, .stays = TRUE},
-    {"remove", "[NAME]", "remove an environment", env_remove, .stays = TRUE},
+     ASKS ("environment.list", .list = "environments", .view = cli_env_print_list),
+     .examples = "adder env list"},
+    {"show", "NAME", "show an environment with its packages", env_show, .stays = TRUE,
+     .examples = "adder env show science"},
+    {"rm", "[NAME]", "remove an environment", env_remove, .stays = TRUE,
+     .examples = "adder env rm lab\nadder env rm --with"},
+    {"image", "COMMAND", "make, list, show and remove the image of runs in containers", cli_env_image,
+     .stays = TRUE, .examples = "adder env image build\nadder env image list"},
     {0},
 };
 
@@ -169,6 +176,7 @@ int
 cli_env (int argc, char **argv)
 {
   return cli_dispatch (
-      "adder env", "Lists, shows, creates and removes environments: Python interpreters with their packages.",
+      "adder env",
+      "Makes, lists, shows and removes environments: Python interpreters with their packages, and images.",
       commands, argc, argv);
 }

@@ -54,8 +54,7 @@ cli_result_export (int argc, char **argv)
 {
   struct options options = {.table = 1};
   const GOptionEntry entries[] = {
-      {"table", 't', 0, G_OPTION_ARG_INT64, &options.table, "Which of the run's tables, from 1 (default)",
-       "N"},
+      {"table", 0, 0, G_OPTION_ARG_INT64, &options.table, "Which of the run's tables, from 1 (default)", "N"},
       {"format", 0, 0, G_OPTION_ARG_FILENAME, &options.format, "csv (default), parquet or json", "FORMAT"},
       {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options.out,
        "Write to FILE, or into a folder, whole or not at all; otherwise to standard output", "FILE"},

@@ -68,7 +68,7 @@ cli_file_make_entries (struct options *options, guint groups)
       {OPTIONS_GET,
        {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options->out,
         "Write to a file, into a folder, or to standard output (-); the current folder otherwise", "PATH"}},
-      {OPTIONS_GET, {"force", 'f', 0, G_OPTION_ARG_NONE, &options->force, "Replace what is there", NULL}},
+      {OPTIONS_GET, {"force", 0, 0, G_OPTION_ARG_NONE, &options->force, "Replace what is there", NULL}},
       {OPTIONS_JSON, {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "Print one JSON object", NULL}},
   };
   GArray *entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
@@ -297,12 +297,17 @@ cli_file_remove (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"list", "[--run ID] [--name NAME] ...", "list files that are kept, the newest first", cli_file_list},
-    {"put", "PATH... [--name NAME]", "put in files, and those in folders; prints their ids", file_put_in},
-    {"get", "FILE... [--out PATH]", "write files out, each whole or not at all", file_get_out},
-    {"show", "FILE [--json]", "show what is known of a file, with a URL for it", cli_file_show},
-    {"rm", "FILE...", "remove files", cli_file_remove},
-    {NULL, NULL, NULL, NULL},
+    {"list", "[--run ID] [--name NAME] ...", "list files that are kept, the newest first", cli_file_list,
+     .examples = "adder file list --name '*.csv'"},
+    {"put", "PATH... [--name NAME]", "put in files, and those in folders; prints their ids", file_put_in,
+     .examples = "adder file put sales.csv"},
+    {"get", "FILE... [--out PATH]", "write files out, each whole or not at all", file_get_out,
+     .examples = "adder file get 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f --out results"},
+    {"show", "FILE [--json]", "show what is known of a file, with a URL for it", cli_file_show,
+     .examples = "adder file show 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f"},
+    {"rm", "FILE...", "remove files", cli_file_remove,
+     .examples = "adder file rm 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f"},
+    {0},
 };
 
 int

@@ -220,7 +220,7 @@ speak (const struct mcp_options *options, GError **error)
 
 static const struct cli_command commands[] = {
     {"install", "--client NAME", "tell an MCP client of Adder, in its own configuration file",
-     cli_mcp_install},
+     cli_mcp_install, .examples = "adder mcp install --client claude-code"},
     {0},
 };
 
@@ -238,7 +238,7 @@ cli_mcp (int argc, char **argv)
       {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "Call as a guest, user or admin", "ROLE"},
       {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only, "Call as an agent that may look but not act",
        NULL},
-      {"conversation", 'c', 0, G_OPTION_ARG_FILENAME, &options.conversation,
+      {"conversation", 0, 0, G_OPTION_ARG_FILENAME, &options.conversation,
        "The conversation that all calls belong to; otherwise each call may name one", "ID"},
       {"links", 0, 0, G_OPTION_ARG_FILENAME, &options.links,
        "How replies name files: resources, http, text or none (default: as the client supports it)", "WORD"},

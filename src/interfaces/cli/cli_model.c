@@ -113,17 +113,20 @@ model_default_command (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"add", "NAME", "add a language model to those that can be asked", cli_model_add, .stays = TRUE},
+    {"new", "NAME", "add a language model to those that can be asked", cli_model_add, .stays = TRUE,
+     .examples = "adder model new local --provider ollama --model qwen2.5-coder:7b"},
     {"list", "", "list the models",
      ASKS ("model.list", .list = "models", .view = cli_model_print_table,
-           .none = "there are no models; adder model add NAME adds one")},
-    {"show", "NAME", "show what is set for a model", ASKS ("model.show", {"model"}, 1, print_model)},
+           .none = "there are no models; adder model new NAME adds one"),
+     .examples = "adder model list"},
+    {"show", "NAME", "show what is set for a model", ASKS ("model.show", {"model"}, 1, print_model),
+     .examples = "adder model show local"},
     {"check", "[NAME]", "ask a model a question and have it call a tool, and say what works", cli_model_check,
-     .stays = TRUE},
-    {"remove", "NAME...", "remove models, with the keys that Adder keeps for them", model_remove,
-     .stays = TRUE},
+     .stays = TRUE, .examples = "adder model check local"},
     {"default", "[NAME]", "choose the model that is asked when none is named, or print it",
-     model_default_command, .stays = TRUE},
+     model_default_command, .stays = TRUE, .examples = "adder model default local"},
+    {"rm", "NAME...", "remove models, with the keys that Adder keeps for them", model_remove, .stays = TRUE,
+     .examples = "adder model rm local"},
     {0},
 };
 

@@ -276,12 +276,14 @@ cli_profile_list (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"list", "", "list the profiles, and the lowest role that may use each", cli_profile_list},
-    {"show", "[NAME]", "show all that a profile says (standard when none is named)", cli_profile_show},
+    {"list", "", "list the profiles, and the lowest role that may use each", cli_profile_list,
+     .examples = "adder profile list"},
+    {"show", "[NAME]", "show all that a profile says (standard when none is named)", cli_profile_show,
+     .examples = "adder profile show\nadder profile show analysis"},
     {"check", "FILE", "say what is wrong with the file of a profile, line by line", profile_check,
-     .stays = TRUE},
+     .stays = TRUE, .examples = "adder profile check mine.conf"},
     {"document", "", "print what may stand in a profile, as docs/profile-keys.md", profile_document,
-     .stays = TRUE},
+     .stays = TRUE, .examples = "adder profile document"},
     {0},
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder record`: what was run, by whom, and how it ended. */
+/* `adder history`: what was run, by whom, and how it ended; and what long results hold. */
 #include <stdio.h>
 #include <string.h>
 
 #include "adder.h"
 #include "common/json.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/cli/cli_export.h"
 #include "interfaces/cli/record_export.h"
 #include "interfaces/cli/view/record_view.h"
 #include "interfaces/socket/call_backend.h"
@@ -204,7 +205,7 @@ warn_damaged (json_int_t count)
   fprintf (stderr,
            "adder: warning: %" JSON_INTEGER_FORMAT
            " record%s in the database %s damaged, not as Adder writes "
-           "them: adder record verify says which\n",
+           "them: adder history verify says which\n",
            count, count == 1 ? "" : "s", count == 1 ? "is" : "are");
   return NOT_AS_WRITTEN;
 }
@@ -338,18 +339,30 @@ cli_record_verify (int argc, char **argv)
 
 static const struct cli_command commands[] = {
     {"list", "[--since TIME] [--outcome OUTCOME] [--code TEXT] ...", "list what was run, the newest first",
-     cli_record_list},
-    {"show", "ID [--json]", "show one record, with its code", cli_record_show},
+     cli_record_list,
+     .examples = "adder history list --since 2h --outcome error\nadder history list -s lab --json"},
+    {"show", "ID [--json]", "show one record, with its code", cli_record_show,
+     .examples = "adder history show 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f"},
+    {"output", "ID", "show all that a run printed, where its reply was cut", cli_result_output,
+     .examples = "adder history output 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f > output.txt"},
+    {"peek", "ID [--offset N] [--grep PATTERN]", "show a part of it", cli_result_peek,
+     .examples = "adder history peek 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f --grep Error"},
+    {"table", "ID [--table N] [--format FORMAT] [--out FILE]", "write a table that a run showed to a file",
+     cli_result_export,
+     .examples = "adder history table 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f --format csv --out table.csv"},
     {"stats", "[--since TIME] ...", "count records by outcome, tool, profile, owner and day",
-     cli_record_stats},
-    {"export", "[--format jsonl|csv] [--out FILE] ...", "write records out, the oldest first", record_write},
+     cli_record_stats, .examples = "adder history stats --since 7d"},
+    {"export", "[--format jsonl|csv] [--out FILE] ...", "write records out, the oldest first", record_write,
+     .examples = "adder history export --format csv --out records.csv"},
     {"verify", "[--head SEQ:DIGEST]", "check the chain of digests: what was changed, what is missing",
-     cli_record_verify},
-    {NULL, NULL, NULL, NULL},
+     cli_record_verify, .examples = "adder history verify"},
+    {0},
 };
 
 int
-cli_record (int argc, char **argv)
+cli_history (int argc, char **argv)
 {
-  return cli_dispatch ("adder record", "What was run, by whom, and how it ended.", commands, argc, argv);
+  return cli_dispatch ("adder history",
+                       "What was run, by whom, and how it ended; and output that was longer than its reply.",
+                       commands, argc, argv);
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder result`: what is kept of results that were too long for their reply. */
+/* `adder history peek` and `output`: what is kept of results that were too long for their reply. */
 #include <string.h>
 
 #include "adder.h"
 #include "common/json.h"
 #include "interfaces/cli/cli.h"
-#include "interfaces/cli/cli_export.h"
 #include "interfaces/socket/call_backend.h"
 
 #define WHOLE_PART_BYTES (1 << 20)
@@ -75,7 +74,7 @@ cli_result_print_place (const json_t *part)
            cli_result_number_of (part, "total_bytes"), cli_result_number_of (part, "next_offset"));
 }
 
-static int
+int
 cli_result_peek (int argc, char **argv)
 {
   struct peek_options options = {0};
@@ -128,8 +127,8 @@ cli_result_print_whole (struct peek_options *options, const char *result_id, con
   return TRUE;
 }
 
-static int
-result_show (int argc, char **argv)
+int
+cli_result_output (int argc, char **argv)
 {
   struct peek_options options = {0};
   const GOptionEntry entries[] = {
@@ -149,22 +148,4 @@ result_show (int argc, char **argv)
   if (output && !errors && !g_error_matches (no_errors, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
     return cli_fail (no_errors);
   return output || errors ? 0 : cli_fail (problem);
-}
-
-static const struct cli_command commands[] = {
-    {"peek", "ID [--offset N] [--grep PATTERN]", "show a part of long output", cli_result_peek},
-    {"show", "ID", "show all of it", result_show},
-    {"export", "RUN [--table N] [--format FORMAT] [--out FILE]", "have a table that a run showed as a file",
-     cli_result_export},
-    {NULL, NULL, NULL, NULL},
-};
-
-int
-cli_result (int argc, char **argv)
-{
-  return cli_dispatch (
-      "adder result",
-      "Output that was longer than its reply. ID is the result_id of the reply, which is the "
-      "run_id.",
-      commands, argc, argv);
 }

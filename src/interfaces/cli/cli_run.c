@@ -17,6 +17,7 @@
 #include "engine/request/result.h"
 #include "interfaces/cli/approval_prompt.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/cli/run_check.h"
 #include "interfaces/cli/run_options.h"
 #include "interfaces/cli/signal_handler.h"
 #include "interfaces/cli/view/pictures.h"
@@ -60,6 +61,30 @@ cli_run_check_cell (const struct run_options *options, GError **error)
     return cli_run_invalid (error,
                             "a session lives in the daemon: --session and --no-daemon do not go together");
   return TRUE;
+}
+
+/* What is not run has neither a session nor effects. */
+static gboolean
+cli_run_check_check (const struct run_options *options, GError **error)
+{
+  const struct {
+    const char *option;
+    gboolean given;
+  } effects[] = {
+      {"--session", options->session != NULL}, {"--out", options->out != NULL},
+      {"--workdir", options->workdir != NULL}, {"--review", options->review},
+      {"--file", options->files != NULL},      {"--stdin", options->stdin_file != NULL},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (effects); i++)
+    if (effects[i].given) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "--check runs nothing: leave out %s",
+                   effects[i].option);
+      return FALSE;
+    }
+  return options->profile
+             ? TRUE
+             : cli_run_invalid (error,
+                                "--profile is missing: it has the rules to check (adder profile list)");
 }
 
 static gboolean
@@ -107,6 +132,8 @@ cli_run_parse_options (int argc, char **argv, struct run_options *options, GErro
   }
   if (options->no_wait && !options->session)
     return cli_run_invalid (error, "--no-wait is for cells of a session: give --session as well");
+  if (options->check)
+    return cli_run_check_check (options, error);
   return !options->session || cli_run_check_cell (options, error);
 }
 
@@ -383,8 +410,10 @@ cli_run (int argc, char **argv)
   submission_init (&request);
   if (!cli_run_parse_options (argc, argv, &options, &problem))
     code = cli_run_report (problem, options.json || cli_run_wants_json (argc, argv), TRUE);
-  else if (!run_options_fill (&request, &options, &problem) ||
-           (code = cli_run_run (&options, &request, &problem)) < 0)
+  else if ((code = options.check ? run_check (&options, &problem)
+                   : run_options_fill (&request, &options, &problem)
+                       ? cli_run_run (&options, &request, &problem)
+                       : -1) < 0)
     code = cli_run_report (problem, options.json, FALSE);
   submission_clear (&request);
   run_options_clear (&options);

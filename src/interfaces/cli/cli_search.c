@@ -170,7 +170,8 @@ run_search (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"providers", "", "list the databases of materials that can be asked", run_providers},
+    {"providers", "", "list the databases of materials that can be asked", run_providers,
+     .examples = "adder search providers"},
     {0},
 };
 

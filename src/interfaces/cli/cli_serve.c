@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder serve`: the daemon, in the foreground (as systemd wants it) or in the background (as `adder run`
- * wants it). */
+/* `adder serve`, `adder serve start`: the daemon, in the foreground (as systemd wants it) or in the
+ * background (as `adder run` wants it). */
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -336,7 +336,7 @@ make_way (struct client *client, struct serve_options *options, const char *sock
   struct client_stopped held = {0};
   if (!client->daemon.started_by_command)
     return options->http ? listen_way (options, socket, error)
-                         : refuse_to_serve (client, socket, "adder stop ends it", error);
+                         : refuse_to_serve (client, socket, "adder serve stop ends it", error);
   /* What goes to the background is no supervisor's, which would wait for its end. */
   if (!isatty (STDERR_FILENO) && !options->background)
     return oust (client, options, error);
@@ -348,9 +348,9 @@ make_way (struct client *client, struct serve_options *options, const char *sock
               client->daemon.pid);
     return WAY_SERVE;
   }
-  return options->http
-             ? listen_way (options, socket, error)
-             : refuse_to_serve (client, socket, "it has runs or sessions; adder stop --force ends it", error);
+  return options->http ? listen_way (options, socket, error)
+                       : refuse_to_serve (client, socket,
+                                          "it has runs or sessions; adder serve stop --force ends it", error);
 }
 
 /* With *RET_LOCK_FD no command starts a daemon meanwhile. */
@@ -401,16 +401,16 @@ take_http (G_GNUC_UNUSED const char *name, const char *value, G_GNUC_UNUSED gpoi
   return TRUE;
 }
 
-int
-cli_serve (int argc, char **argv)
+static int
+serve (gboolean background, int argc, char **argv)
 {
-  struct serve_options options = {.ready_fd = -1};
+  struct serve_options options = {.background = background, .ready_fd = -1};
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
       {"socket", 0, 0, G_OPTION_ARG_FILENAME, &options.socket,
        "Socket to answer on (default: the configuration's)", "PATH"},
       {"background", 0, 0, G_OPTION_ARG_NONE, &options.background,
-       "Return when the daemon listens; it logs to adder.log", NULL},
+       "Return when the daemon listens (adder serve start); it logs to adder.log", NULL},
       {"idle-exit", 0, 0, G_OPTION_ARG_FILENAME, &options.idle_exit,
        "End after so long without a connection, in seconds or as in 10min; 0: never (the default in the "
        "foreground)",
@@ -440,4 +440,33 @@ cli_serve (int argc, char **argv)
   g_free (options.idle_exit);
   g_free (options.http_listen);
   return code;
+}
+
+static int
+cli_serve_start (int argc, char **argv)
+{
+  return serve (TRUE, argc, argv);
+}
+
+static const struct cli_command commands[] = {
+    {"start", "", "start the daemon in the background", cli_serve_start, .stays = TRUE,
+     .examples = "adder serve start\nadder serve start --http"},
+    {"status", "", "show what the daemon holds and does", cli_serve_status,
+     .examples = "adder serve status\nadder serve status --json"},
+    {"logs", "", "show what the daemon logged in the background", cli_serve_logs, .stays = TRUE,
+     .examples = "adder serve logs -n 20"},
+    {"reload", "[--json]", "have the daemon read its configuration again",
+     ASKS (.operation = "daemon.reload", .view = cli_serve_reload_view), .examples = "adder serve reload"},
+    {"stop", "", "end the daemon and all that it runs", cli_serve_stop, .stays = TRUE,
+     .examples = "adder serve stop\nadder serve stop --force"},
+    {0},
+};
+
+int
+cli_serve (int argc, char **argv)
+{
+  int code = CLI_FAILED;
+  if (cli_dispatch_optional ("adder serve", "The daemon.", commands, argc, argv, &code))
+    return code;
+  return cli_stays_here () ? serve (FALSE, argc, argv) : code;
 }

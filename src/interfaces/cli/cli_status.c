@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder status`, `adder stop` and what `adder reload` prints: none starts a daemon. */
+/* `adder serve status`, `stop`, `reload` and `logs`: none starts a daemon. */
 #include <string.h>
 
 #include "adder.h"
@@ -7,12 +7,14 @@
 #include "common/size.h"
 #include "engine/request/outcome.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/cli/view/terminal_text.h"
 #include "interfaces/remote/remote.h"
 #include "interfaces/socket/client.h"
 
 /* As for a service that is not running: LSB's code for it. */
-#define NOT_RUNNING 3
-#define LABEL_WIDTH 22 /* with what it is indented by */
+#define NOT_RUNNING        3
+#define LOG_LINES_STANDARD 100
+#define LABEL_WIDTH        22 /* with what it is indented by */
 
 /* Where the daemon listens; a mistake in the configuration is told and is in nobody's way. The caller's. */
 static char *
@@ -99,7 +101,7 @@ print_status (json_t *status, gboolean json)
     json_object_set_new (status, "idle_exit_ms", json_string ("never"));
   print_members (status, 0);
   if (changed)
-    printf ("the configuration has changed since the daemon read it: adder reload applies it\n");
+    printf ("the configuration has changed since the daemon read it: adder serve reload applies it\n");
 }
 
 static int
@@ -114,7 +116,7 @@ no_daemon (const char *socket, gboolean json)
 }
 
 int
-cli_status (int argc, char **argv)
+cli_serve_status (int argc, char **argv)
 {
   gboolean json = FALSE;
   const GOptionEntry entries[] = {
@@ -147,7 +149,7 @@ print_names_of (const json_t *answer, const char *member, const char *label, con
 }
 
 void
-cli_reload_view (const json_t *answer)
+cli_serve_reload_view (const json_t *answer)
 {
   print_names_of (answer, "applied", "changed", "no change to apply");
   print_names_of (answer, "restart", "needs a restart", NULL);
@@ -162,7 +164,7 @@ say_stopped (const struct client_stopped *held)
     g_autoptr (GError) problem =
         g_error_new (ADDER_ERROR, ADDER_ERROR_BUSY,
                      "the daemon keeps %u session%s, whose variables would be lost (adder session list shows "
-                     "them); adder stop --force ends them too",
+                     "them); adder serve stop --force ends them too",
                      held->sessions, sessions);
     cli_fail (problem);
     return outcome_exit_code (ADDER_OUTCOME_BUSY);
@@ -177,7 +179,7 @@ say_stopped (const struct client_stopped *held)
 }
 
 int
-cli_stop (int argc, char **argv)
+cli_serve_stop (int argc, char **argv)
 {
   gboolean force = FALSE;
   const GOptionEntry entries[] = {
@@ -199,4 +201,52 @@ cli_stop (int argc, char **argv)
   gboolean ok = client_stop (&client, force ? CLIENT_STOP_ALL : CLIENT_STOP_KEEP_SESSIONS, &held, &problem);
   client_close (&client);
   return ok ? say_stopped (&held) : cli_fail (problem);
+}
+
+/* ---- the log ---- */
+
+/* The last COUNT lines of TEXT, which ends with a newline where it is whole. */
+static const char *
+find_last_lines (const char *text, gsize length, gint64 count)
+{
+  const char *at = text + length;
+  if (at > text && at[-1] == '\n')
+    at--;
+  while (at > text && (at[-1] != '\n' || --count > 0))
+    at--;
+  return at;
+}
+
+int
+cli_serve_logs (int argc, char **argv)
+{
+  gint64 lines = LOG_LINES_STANDARD;
+  const GOptionEntry entries[] = {
+      {"limit", 'n', 0, G_OPTION_ARG_INT64, &lines,
+       "The last N lines (default " G_STRINGIFY (LOG_LINES_STANDARD) ")", "N"},
+      {NULL},
+  };
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *text = NULL;
+  gsize length = 0;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  if (lines < 1) {
+    g_set_error_literal (&problem, ADDER_ERROR, ADDER_ERROR_INVALID, "--limit is at least 1");
+    return cli_fail_usage (problem);
+  }
+  g_autofree char *path = client_log_path (&problem);
+  if (!path)
+    return cli_fail (problem);
+  if (!g_file_get_contents (path, &text, &length, &problem)) {
+    if (!g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+      return cli_fail (problem);
+    fprintf (stderr,
+             "adder: no daemon has run in the background here (%s is missing); one in the foreground logs to "
+             "its standard error, and a service to the journal\n",
+             path);
+    return 0;
+  }
+  terminal_text_write (find_last_lines (text, length, lines), -1, stdout);
+  return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder store`: where records and files are kept, and whether they are whole. */
+/* `adder doctor store`: where records and files are kept, and whether they are whole. */
 #include "adder.h"
 #include "common/json.h"
 #include "interfaces/cli/cli.h"
@@ -10,7 +10,7 @@
   1 /* exit code: of check, when something is lost; of show, when something cannot be reached */
 
 struct options {
-  gboolean deep, force, json, no_daemon;
+  gboolean check, deep, force, json, no_daemon;
 };
 
 static json_t *
@@ -31,20 +31,12 @@ is_away (const json_t *answer, const char *name)
 }
 
 static int
-cli_store_show (int argc, char **argv)
+cli_store_show (const struct options *options, GError **error)
 {
-  struct options options = {0};
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
-      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Look in this very process", NULL},
-      {NULL}};
-  g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  g_autoptr (json_t) answer = call_store ("store.show", json_object (), &options, &problem);
+  g_autoptr (json_t) answer = call_store ("store.show", json_object (), options, error);
   if (!answer)
-    return cli_fail (problem);
-  if (options.json)
+    return -1;
+  if (options->json)
     cli_print_json (answer);
   else
     file_view_store (answer);
@@ -52,40 +44,42 @@ cli_store_show (int argc, char **argv)
 }
 
 static int
-store_check (int argc, char **argv)
+store_check (const struct options *options, GError **error)
 {
-  struct options options = {0};
-  const GOptionEntry entries[] = {
-      {"deep", 0, 0, G_OPTION_ARG_NONE, &options.deep, "Read all files, and compare their digests", NULL},
-      {"force", 0, 0, G_OPTION_ARG_NONE, &options.force,
-       "Forget files that are lost, and remove files that the database does not know, however many", NULL},
-      {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
-      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Look in this very process", NULL},
-      {NULL}};
-  g_autoptr (GError) problem = NULL;
-  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
-    return cli_fail_usage (problem);
-  json_t *params = json_pack ("{s:b, s:b}", "deep", options.deep, "force", options.force);
-  g_autoptr (json_t) answer = call_store ("store.check", params, &options, &problem);
+  json_t *params = json_pack ("{s:b, s:b}", "deep", options->deep, "force", options->force);
+  g_autoptr (json_t) answer = call_store ("store.check", params, options, error);
   if (!answer)
-    return cli_fail (problem);
-  if (options.json)
+    return -1;
+  if (options->json)
     cli_print_json (answer);
   else
     file_view_check (answer);
   return json_is_true (json_object_get (answer, "healthy")) ? 0 : NOT_WHOLE;
 }
 
-static const struct cli_command commands[] = {
-    {"show", "[--json]", "show where records and files are kept, and how full it is", cli_store_show},
-    {"check", "[--deep] [--force] [--json]", "finish what was broken off, and check that nothing is lost",
-     store_check},
-    {NULL, NULL, NULL, NULL},
-};
-
 int
-cli_store (int argc, char **argv)
+cli_doctor_store (int argc, char **argv)
 {
-  return cli_dispatch ("adder store", "Where records and files are kept, and whether they are whole.",
-                       commands, argc, argv);
+  struct options options = {0};
+  const GOptionEntry entries[] = {
+      {"check", 0, 0, G_OPTION_ARG_NONE, &options.check,
+       "Finish what was broken off, and check that nothing is lost", NULL},
+      {"deep", 0, 0, G_OPTION_ARG_NONE, &options.deep,
+       "With --check: read all files, and compare their digests", NULL},
+      {"force", 0, 0, G_OPTION_ARG_NONE, &options.force,
+       "With --check: forget files that are lost, and remove files that the database does not know, however "
+       "many",
+       NULL},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Look in this very process", NULL},
+      {NULL}};
+  g_autoptr (GError) problem = NULL;
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  if ((options.deep || options.force) && !options.check) {
+    g_set_error_literal (&problem, ADDER_ERROR, ADDER_ERROR_INVALID, "--deep and --force are for --check");
+    return cli_fail_usage (problem);
+  }
+  int code = options.check ? store_check (&options, &problem) : cli_store_show (&options, &problem);
+  return code < 0 ? cli_fail (problem) : code;
 }

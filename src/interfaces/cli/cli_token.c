@@ -450,14 +450,17 @@ cli_token_revoke (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"create", "NAME", "make a token for HTTP and print it, once", token_create, .stays = TRUE},
+    {"new", "NAME", "make a token for HTTP and print it, once", token_create, .stays = TRUE,
+     .examples = "adder token new ci --role guest --expires 90d"},
     {"list", "", "list the tokens, and what each may",
      ASKS ("token.list", .list = "tokens", .view = cli_token_print_table,
-           .none = "there are no tokens; adder token create NAME makes one")},
-    {"show", "NAME", "show what a token may", ASKS ("token.show", {"token"}, 1, print_token)},
-    {"revoke", "NAME...", "take tokens back, at once", cli_token_revoke},
+           .none = "there are no tokens; adder token new NAME makes one"),
+     .examples = "adder token list"},
+    {"show", "NAME", "show what a token may", ASKS ("token.show", {"token"}, 1, print_token),
+     .examples = "adder token show ci"},
     {"rotate", "NAME", "give a token a new secret and print it, once; the old one ends", token_rotate,
-     .stays = TRUE},
+     .stays = TRUE, .examples = "adder token rotate ci"},
+    {"rm", "NAME...", "take tokens back, at once", cli_token_revoke, .examples = "adder token rm ci"},
     {0},
 };
 

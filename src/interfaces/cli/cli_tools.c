@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder tools`: the tool table as a person, a model's API or the documentation has it; and switching tools
+/* `adder tool`: the tool table as a person, a model's API or the documentation has it; and switching tools
  * off. */
 #include <string.h>
 
@@ -78,7 +78,8 @@ cli_tools_print_json (const struct toolset *toolset, enum tool_format format, st
 
 /* Of docs/toolsets.md. */
 static const char page_head[] =
-    "<!-- Made by `adder tools --format markdown`; a test compares the two. Change src/tools/ instead. -->\n"
+    "<!-- Made by `adder tool list --format markdown`; a test compares the two. Change src/tools/ instead. "
+    "-->\n"
     "# Toolsets\n\n"
     "Every tool that an agent can call, from the table of tools itself. [tools.md](tools.md) says how they "
     "are called. A "
@@ -123,23 +124,72 @@ cli_tools_print_tools (const struct tools_options *options, struct view *view, G
 
 /* ---- enabling and disabling ---- */
 
-static gboolean
-switch_tool (const struct tools_options *options, const char *word, const char *name, GError **error)
+/* Of the arguments: a tool, with or without its toolset. */
+static int
+cli_tools_switch (gboolean on, int argc, char **argv)
 {
+  g_autofree char *named = NULL;
+  g_autoptr (GError) problem = NULL;
   const struct toolset *toolset = NULL;
   const struct tool *tool;
-  gboolean on = strcmp (word, "enable") == 0;
-  if (!on && strcmp (word, "disable") != 0) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is neither enable nor disable", word);
-    return FALSE;
+  const GOptionEntry entries[] = {
+      {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &named, "The toolset of the tool", "NAME"}, {NULL}};
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  return (!named || (toolset = toolset_find (named, &problem))) &&
+                 tool_find (toolset, argv[1], &toolset, &tool, &problem) &&
+                 tool_enablement_set (toolset, tool, on, &problem)
+             ? 0
+             : cli_fail (problem);
+}
+
+static int
+tool_enable (int argc, char **argv)
+{
+  return cli_tools_switch (TRUE, argc, argv);
+}
+
+static int
+tool_disable (int argc, char **argv)
+{
+  return cli_tools_switch (FALSE, argc, argv);
+}
+
+/* ---- one tool ---- */
+
+static gboolean
+cli_tools_is_shown (G_GNUC_UNUSED const struct toolset *toolset, const struct tool *tool, void *data)
+{
+  return tool == data;
+}
+
+static int
+tool_show (int argc, char **argv)
+{
+  gboolean json = FALSE;
+  g_autofree char *named = NULL;
+  g_autoptr (GError) problem = NULL;
+  const struct toolset *toolset = NULL;
+  const struct tool *tool;
+  const GOptionEntry entries[] = {
+      {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &named, "The toolset of the tool", "NAME"},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object, as MCP lists it", NULL},
+      {NULL},
+  };
+  if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
+    return cli_fail_usage (problem);
+  if ((named && !(toolset = toolset_find (named, &problem))) ||
+      !tool_find (toolset, argv[1], &toolset, &tool, &problem))
+    return cli_fail (problem);
+  if (json) {
+    g_autoptr (json_t) described = tool_describe (tool, TOOL_FORMAT_MCP, tool->description);
+    cli_print_json (described);
+    return 0;
   }
-  if (!name) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s what? Name a tool: adder tools lists them",
-                 word);
-    return FALSE;
-  }
-  return (!options->toolset || (toolset = toolset_find (options->toolset, error))) &&
-         tool_find (toolset, name, &toolset, &tool, error) && tool_enablement_set (toolset, tool, on, error);
+  g_autoptr (GString) text = g_string_new (NULL);
+  tool_write (text, toolset, TOOL_FORMAT_MARKDOWN, cli_tools_is_shown, (gpointer)(guintptr)tool);
+  fputs (text->str, stdout);
+  return 0;
 }
 
 /* ---- those of a daemon elsewhere ---- */
@@ -224,26 +274,19 @@ print_remote (const struct tools_options *options, GError **error)
 /* ---- the command ---- */
 
 static gboolean
-cli_tools_carry_out (const struct tools_options *options, int argc, char **argv, GError **error)
+cli_tools_carry_out (const struct tools_options *options, GError **error)
 {
   struct view view = {0};
-  if (remote_is_set () && argc == 1)
+  if (remote_is_set ())
     return print_remote (options, error);
-  if (remote_is_set ()) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                 "tools are switched on the daemon's machine, by who may write its configuration");
-    return FALSE;
-  }
-  if (argc > 1)
-    return switch_tool (options, argv[1], argc > 2 ? argv[2] : NULL, error);
   gboolean ok = open_view (options, &view, error) && cli_tools_print_tools (options, &view, error);
   tool_enablement_free (view.enablement);
   config_free (view.config);
   return ok;
 }
 
-int
-cli_tools (int argc, char **argv)
+static int
+tool_list (int argc, char **argv)
 {
   struct tools_options options = {0};
   g_autoptr (GError) problem = NULL;
@@ -262,12 +305,32 @@ cli_tools (int argc, char **argv)
       {NULL},
   };
   int code = 0;
-  if (!cli_parse (entries, 0, 2, &argc, &argv, &problem))
+  if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
-  else if (!cli_tools_carry_out (&options, argc, argv, &problem))
+  else if (!cli_tools_carry_out (&options, &problem))
     code = cli_fail (problem);
   g_free (options.toolset);
   g_free (options.format);
   g_free (options.role);
   return code;
+}
+
+static const struct cli_command commands[] = {
+    {"list", "", "list the tools, as a person or a model reads them", tool_list,
+     .examples = "adder tool list\nadder tool list --format openai"},
+    {"show", "TOOL", "show what a tool takes and replies", tool_show, .stays = TRUE,
+     .examples = "adder tool show adder.run_python"},
+    {"call", "TOOL [{JSON} | @FILE | -]", "call a tool and print its reply as JSON", cli_tool_call,
+     .examples = "adder tool call run_python '{\"code\": \"print(6 * 7)\"}'"},
+    {"enable", "TOOL", "have a tool offered again", tool_enable, .stays = TRUE,
+     .examples = "adder tool enable adder.run_python"},
+    {"disable", "TOOL", "have a tool offered and called no longer", tool_disable, .stays = TRUE,
+     .examples = "adder tool disable adder.run_python"},
+    {0},
+};
+
+int
+cli_tool (int argc, char **argv)
+{
+  return cli_dispatch ("adder tool", "Lists, shows and calls the tools for agents.", commands, argc, argv);
 }

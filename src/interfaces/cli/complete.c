@@ -74,7 +74,7 @@ print_clients (void)
 
 /* What a value is: one of WORDS, or of what PRINT prints, or of what the command LISTED prints. */
 struct value {
-  const char *command; /* "session" is "session end" too; NULL: any */
+  const char *command; /* "session" is "session rm" too; NULL: any */
   const char *option;  /* its long name; NULL: an argument */
   const char *words;
   void (*print) (void);
@@ -95,14 +95,14 @@ static const struct value option_values[] = {
     {"file", "limit", NOTHING},
     {"file", "session", NOTHING},
     {"data", "limit", NOTHING},
-    {"model add", "model", NOTHING},
-    {"record", "format", "jsonl csv"},
-    {"record", "limit", NOTHING},
-    {"record", "session", NOTHING},
-    {"result", "limit", NOTHING},
+    {"history export", "format", "jsonl csv"},
+    {"history", "limit", NOTHING},
+    {"history", "session", NOTHING},
+    {"model new", "model", NOTHING},
     {"run", "out", DIRECTORIES},
     {"search", "limit", NOTHING},
-    {"tools", "format", "list mcp openai anthropic markdown operations"},
+    {"serve logs", "limit", NOTHING},
+    {"tool", "format", "list mcp openai anthropic markdown operations"},
     {NULL, "again", DIRECTORIES},
     {NULL, "analysis", FILES},
     {NULL, "ca-file", FILES},
@@ -142,25 +142,22 @@ static const struct value option_values[] = {
 
 static const struct value argument_values[] = {
     {"ask", NULL, FILES},
-    {"call", NULL, NULL, complete_print_tools},
-    {"container build", NULL, NOTHING},
-    {"container", NULL, NULL, NULL, "container list --names"},
     {"data import", NULL, FILES},
-    {"env create", NULL, NOTHING},
+    {"env image build", NULL, NOTHING},
+    {"env image", NULL, NULL, NULL, "env image list --names"},
+    {"env new", NULL, NOTHING},
     {"env", NULL, NULL, NULL, "env list --names"},
     {"file put", NULL, FILES},
-    {"guard", NULL, FILES},
-    {"model add", NULL, NOTHING},
+    {"model new", NULL, NOTHING},
     {"model", NULL, NULL, NULL, "model list --names"},
     {"profile check", NULL, FILES},
     {"profile", NULL, NULL, NULL, "profile list --names"},
     {"run", NULL, FILES},
+    {"session new", NULL, NOTHING},
     {"session", NULL, NULL, NULL, "session list --names"},
-    {"token create", NULL, NOTHING},
+    {"token new", NULL, NOTHING},
     {"token", NULL, NULL, NULL, "token list --names"},
-    {"tools enable", NULL, NULL, complete_print_tools},
-    {"tools disable", NULL, NULL, complete_print_tools},
-    {"tools", NULL, "enable disable"},
+    {"tool", NULL, NULL, complete_print_tools},
     {NULL},
 };
 
@@ -169,7 +166,7 @@ static const struct value argument_values[] = {
 /* The command line as far as it was typed. */
 struct line {
   const struct cli_command *table; /* the program's */
-  const char *command;             /* "session new" */
+  char *command;                   /* "session new"; ours */
   const struct cli_command *sub;   /* commands that can follow; NULL: there are none */
   gboolean is_full;                /* the command takes no argument */
   GArray *options;                 /* of GOptionEntry, of which names, kinds and flags are good */
@@ -193,26 +190,31 @@ line_take_options (gpointer data, const GOptionEntry *entries)
   }
 }
 
-/* Asks the command that WORDS name, one or two, what it has. */
+/* Asks the command that the first of COUNT WORDS name what it has. A word behind a command is a command of
+ * its own, or an argument of one that has options as well. */
 static void
 line_observe (struct line *line, int count, char *const *words)
 {
-  const struct cli_observer observer = {line_take_commands, line_take_options, line};
-  char *argv[] = {(char *)"adder", words[0], NULL, NULL};
-  cli_observe (&observer, line->table, 2, argv);
-  const struct cli_command *row = line->sub;
-  if (count < 2 || !row)
-    return;
-  /* The second word is a command of its own, or an argument of one that has options as well. */
-  while (row->name && strcmp (row->name, words[1]) != 0)
-    row++;
-  line->sub = NULL;
-  line->is_full = !row->name || row->arguments[0] == '\0';
-  if (!row->name)
-    return;
-  g_array_set_size (line->options, 0);
-  argv[2] = words[1];
-  cli_observe (&observer, line->table, 3, argv);
+  const struct cli_observer observer = {
+      .commands = line_take_commands, .options = line_take_options, .data = line};
+  g_autofree char **argv = g_new0 (char *, (gsize)count + 2);
+  argv[0] = (char *)"adder";
+  for (int depth = 1; depth <= count; depth++) {
+    const struct cli_command *row = line->sub;
+    argv[depth] = words[depth - 1];
+    while (row && row->name && strcmp (row->name, argv[depth]) != 0)
+      row++;
+    if (row) {
+      line->sub = NULL;
+      line->is_full = !row->name || row->arguments[0] == '\0';
+    }
+    if (depth > 1 && (!row || !row->name))
+      return;
+    g_array_set_size (line->options, 0);
+    cli_observe (&observer, line->table, depth + 1, argv);
+    g_autofree char *before = line->command;
+    line->command = g_strjoin (before ? " " : "", before ? before : "", argv[depth], NULL);
+  }
 }
 
 /* WORD as an option of the line: "-e", "--env" or the beginning of "--env=x". NULL: it is none. */
@@ -238,7 +240,7 @@ takes_value (const GOptionEntry *entry)
 
 /* ---- what is offered ---- */
 
-/* Like "session end", or "session" alone. */
+/* Like "session rm", or "session" alone. */
 static gboolean
 is_command (const char *row, const char *command)
 {
@@ -364,15 +366,13 @@ cli_complete (const struct cli_command *table, int count, char *const *words)
     return 0;
   }
   guint last = taken->len - 1;
-  gboolean has_second = last > 1 && *typed[1] != '-' && *typed[1];
-  g_autofree char *command = has_second ? g_strconcat (typed[0], " ", typed[1], NULL) : g_strdup (typed[0]);
-  struct line line = {
-      .table = table,
-      .command = command,
-      .options = g_array_new (FALSE, FALSE, sizeof (GOptionEntry)),
-  };
-  line_observe (&line, has_second ? 2 : 1, typed);
+  int named = 1; /* words that may be commands */
+  while (named < (int)last && *typed[named] && *typed[named] != '-')
+    named++;
+  struct line line = {.table = table, .options = g_array_new (FALSE, FALSE, sizeof (GOptionEntry))};
+  line_observe (&line, named, typed);
   line_print (&line, typed[last - 1], typed[last]);
+  g_free (line.command);
   g_array_unref (line.options);
   return 0;
 }

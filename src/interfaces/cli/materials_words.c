@@ -21,14 +21,14 @@ GOptionEntry *
 materials_words_entries (struct materials_words *words, const GOptionEntry *own, gsize count)
 {
   const GOptionEntry entries[] = {
-      {"elements", 'e', 0, G_OPTION_ARG_FILENAME, &words->elements,
+      {"elements", 0, 0, G_OPTION_ARG_FILENAME, &words->elements,
        "Elements, all of which a material has: Ti,O", "LIST"},
-      {"formula", 'f', 0, G_OPTION_ARG_FILENAME, &words->formula, "A formula: TiO2", "FORMULA"},
+      {"formula", 0, 0, G_OPTION_ARG_FILENAME, &words->formula, "A formula: TiO2", "FORMULA"},
       {"nsites", 0, 0, G_OPTION_ARG_FILENAME, &words->nsites,
        "How many atoms a cell has: 12, 1-20, 5-, or -20", "N-M"},
       {"filter", 0, 0, G_OPTION_ARG_FILENAME, &words->filter,
        "A filter in OPTIMADE's language, which has to hold as well", "FILTER"},
-      {"providers", 'p', 0, G_OPTION_ARG_FILENAME, &words->providers,
+      {"providers", 0, 0, G_OPTION_ARG_FILENAME, &words->providers,
        "Ask these databases: mp,oqmd, or all (adder search providers)", "LIST"},
       {"limit", 'n', 0, G_OPTION_ARG_INT, &words->limit, "At most so many records of each (100)", "N"},
       {"timeout", 't', 0, G_OPTION_ARG_FILENAME, &words->timeout,

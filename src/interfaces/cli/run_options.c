@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
+#include "interfaces/cli/cli.h"
 #include "interfaces/remote/remote.h"
 #include "interfaces/socket/protocol.h"
 #include "policy/profile_workdir.h"
@@ -21,7 +22,6 @@
 /* ---- the table ---- */
 
 #define BOTH (RUN_OPTIONS_RUN | RUN_OPTIONS_SESSION)
-#define ALL  (BOTH | RUN_OPTIONS_GUARD)
 
 struct option_row {
   guint commands; /* of enum run_options_for */
@@ -36,18 +36,60 @@ struct option_row {
 #define TEXT          0, G_OPTION_ARG_FILENAME, NULL
 #define TEXTS         0, G_OPTION_ARG_FILENAME_ARRAY, NULL
 #define SWITCH        0, G_OPTION_ARG_NONE, NULL
+#define HEADING(text)                                                                                        \
+  {                                                                                                          \
+    BOTH, PLAIN, CLI_HEADING (text), NULL                                                                    \
+  }
 
+/* The most used first, then in groups, as the help has them. */
 static const struct option_row option_table[] = {
     {RUN_OPTIONS_RUN, PLACE (code), {"code", 'c', TEXT, "Run CODE", "CODE"}},
-    {RUN_OPTIONS_GUARD, PLACE (code), {"code", 'c', TEXT, "Check CODE", "CODE"}},
-    {RUN_OPTIONS_SESSION, PLACE (session_name), {"name", 'n', TEXT, "Name of the session", "NAME"}},
+    {RUN_OPTIONS_SESSION, PLACE (session_name), {"name", 0, TEXT, "Name of the session", "NAME"}},
     {BOTH,
      PLACE (files),
      {"file", 'f', TEXTS,
       "Put a file, all files of a folder, or a stored file (@ID, adder file list) or data set (@NAME, adder "
-      "data list) into the current directory "
-      "of the code, as NAME; may be repeated",
-      "PATH[:NAME]|@ID[=NAME]"}},
+      "data list) into the current directory of the code, as NAME; may be repeated",
+      "[NAME=]PATH|@ID"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (session),
+     {"session", 's', TEXT, "Run in a session, where the last cell left off (adder session list)", "SESSION"},
+     "session"},
+    {BOTH,
+     PLACE (environment),
+     {"env", 'e', TEXT, "Environment to run in (adder env list)", "NAME"},
+     "environment"},
+    {BOTH,
+     PLACE (profile),
+     {"profile", 'p', TEXT, "Set of limits and rules (adder profile list)", "NAME"},
+     "profile"},
+    {BOTH,
+     PLACE (with),
+     {"with", 0, TEXTS, "Package to install beside those of the environment, once; may be repeated",
+      "PACKAGE"}},
+    {BOTH,
+     PLACE (timeout),
+     {"timeout", 't', TEXT, "Wall clock limit in seconds, or as in 500ms, 2min", "TIME"}},
+    {BOTH, PLACE (json), {"json", 0, SWITCH, "Print the result as one JSON object, and nothing else", NULL}},
+
+    HEADING ("Code and input"),
+    {RUN_OPTIONS_RUN,
+     PLACE (check),
+     {"check", 0, SWITCH, "Check the code against the rules of --profile, and do not run it", NULL}},
+    {RUN_OPTIONS_RUN,
+     PLACE (stdin_file),
+     {"stdin", 0, TEXT, "Standard input of the code; - is our own", "FILE"}},
+    {BOTH,
+     PLACE (variables),
+     {"set-env", 0, TEXTS, "Environment variable of the code; may be repeated", "NAME=VALUE"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (values),
+     {"value", 0, TEXTS, "Variable of the code with a value in JSON; may be repeated", "NAME=JSON"}},
+    {RUN_OPTIONS_RUN,
+     PLACE (analysis),
+     {"analysis", 0, TEXT, "Make it an analysis of tables, which the JSON in FILE describes", "FILE"}},
+
+    HEADING ("Files and directories"),
     {RUN_OPTIONS_RUN,
      PLACE (out),
      {"out", 'o', TEXT, "Write the files that the code made, and the pictures that it showed, to a directory",
@@ -63,71 +105,29 @@ static const struct option_row option_table[] = {
      PLACE (review),
      {"review", 0, SWITCH, "Show what the code would change in the directory, and ask before it is changed",
       NULL}},
-    {RUN_OPTIONS_RUN,
-     PLACE (session),
-     {"session", 's', TEXT, "Run in a session, where the last cell left off (adder session list)", "SESSION"},
-     "session"},
-    {RUN_OPTIONS_RUN,
-     PLACE (no_wait),
-     {"no-wait", 0, SWITCH, "With --session: do not wait while another cell runs", NULL}},
-    {RUN_OPTIONS_RUN, PLAIN, {"svg", 0, SWITCH, "Have figures drawn as SVG beside PNG", NULL}, "svg"},
-    {RUN_OPTIONS_SESSION,
-     PLAIN,
-     {"evict", 0, SWITCH, "At the limit of sessions, end the one of yours that was idle longest", NULL},
-     "evict"},
     {BOTH,
      PLAIN,
      {"tables", 0, TEXT, "Write each table that the code shows to a file as well: csv, parquet, json",
       "FORMAT"},
      "tables"},
-    {ALL,
-     PLACE (environment),
-     {"env", 'e', TEXT, "Environment to run in (adder env list)", "NAME"},
-     "environment"},
-    {BOTH,
-     PLACE (with),
-     {"with", 0, TEXTS, "Package to install beside those of the environment, once; may be repeated",
-      "PACKAGE"}},
-    {ALL,
-     PLACE (profile),
-     {"profile", 'p', TEXT, "Set of limits and rules (adder profile list)", "NAME"},
-     "profile"},
-    {BOTH,
-     PLACE (timeout),
-     {"timeout", 't', TEXT, "Wall clock limit in seconds, or as in 500ms, 2min", "TIME"}},
-    {BOTH, PLACE (memory), {"memory", 'm', TEXT, "Memory limit, as in 512M, 2G", "SIZE"}},
+    {RUN_OPTIONS_RUN, PLAIN, {"svg", 0, SWITCH, "Have figures drawn as SVG beside PNG", NULL}, "svg"},
+
+    HEADING ("Limits and isolation"),
+    {BOTH, PLACE (memory), {"memory", 0, TEXT, "Memory limit, as in 512M, 2G", "SIZE"}},
     {BOTH,
      PLACE (limits),
      {"limit", 'l', TEXTS, "Any limit (adder profile show); may be repeated", "NAME=VALUE"}},
-    {RUN_OPTIONS_RUN,
-     PLACE (stdin_file),
-     {"stdin", 0, TEXT, "Standard input of the code; - is our own", "FILE"}},
-    {BOTH,
-     PLACE (variables),
-     {"set-env", 0, TEXTS, "Environment variable of the code; may be repeated", "NAME=VALUE"}},
-    {RUN_OPTIONS_RUN | RUN_OPTIONS_GUARD,
-     PLACE (values),
-     {"value", 0, TEXTS, "Variable of the code with a value in JSON; may be repeated", "NAME=JSON"}},
-    {RUN_OPTIONS_RUN,
-     PLACE (analysis),
-     {"analysis", 0, TEXT, "Make it an analysis of tables, which the JSON in FILE describes", "FILE"}},
     {BOTH,
      PLACE (isolation),
      {"isolation", 0, TEXT,
       "Kind of sandbox: auto, namespaces, process, container, or none (nothing is confined)", "KIND"},
      "isolation"},
+
+    HEADING ("Roles and approvals"),
     {BOTH,
      PLACE (role),
      {"role", 0, TEXT, "The role to act as: guest, user, admin (see [roles] of adder.conf)", "ROLE"},
      "role"},
-    {ALL, PLACE (json), {"json", 0, SWITCH, "Print the result as one JSON object, and nothing else", NULL}},
-    {RUN_OPTIONS_RUN | RUN_OPTIONS_GUARD,
-     PLACE (no_daemon),
-     {"no-daemon", 0, SWITCH, "Run in this process, without a daemon", NULL}},
-    {RUN_OPTIONS_RUN,
-     PLAIN,
-     {"conversation", 0, TEXT, "Conversation that the run belongs to", "ID"},
-     "conversation"},
     {RUN_OPTIONS_RUN,
      PLAIN,
      {"description", 0, TEXT, "What the code is for, for who approves it", "TEXT"},
@@ -143,6 +143,22 @@ static const struct option_row option_table[] = {
      PLAIN,
      {"dangerously-accept-all", 0, SWITCH, "Say yes to all that would need an approval; it is logged", NULL},
      "accept_all"},
+
+    HEADING ("Other"),
+    {RUN_OPTIONS_RUN,
+     PLACE (no_wait),
+     {"no-wait", 0, SWITCH, "With --session: do not wait while another cell runs", NULL}},
+    {RUN_OPTIONS_SESSION,
+     PLAIN,
+     {"evict", 0, SWITCH, "At the limit of sessions, end the one of yours that was idle longest", NULL},
+     "evict"},
+    {RUN_OPTIONS_RUN,
+     PLAIN,
+     {"conversation", 0, TEXT, "Conversation that the run belongs to", "ID"},
+     "conversation"},
+    {RUN_OPTIONS_RUN,
+     PLACE (no_daemon),
+     {"no-daemon", 0, SWITCH, "Run in this process, without a daemon", NULL}},
 };
 
 G_STATIC_ASSERT (G_N_ELEMENTS (option_table) <= RUN_OPTIONS_MAX);
@@ -166,7 +182,9 @@ run_options_entries (enum run_options_for command, struct run_options *options)
   for (gsize i = 0; i < G_N_ELEMENTS (option_table); i++)
     if (option_table[i].commands & command) {
       entries[count] = option_table[i].entry;
-      entries[count++].arg_data = run_options_place_of (&option_table[i], options);
+      if (!cli_is_heading (&entries[count]))
+        entries[count].arg_data = run_options_place_of (&option_table[i], options);
+      count++;
     }
   return entries;
 }
@@ -282,17 +300,16 @@ take_code (struct submission *request, const struct run_options *options, GError
 /* "@ID" or "@DATASET", perhaps "=NAME". "/tmp/NAME" is meant for another place; all else is as the library
  * has it. */
 static gboolean
-run_options_add_stored (struct submission *request, const char *text, GError **error)
+run_options_add_stored (struct submission *request, const char *id, const char *name, GError **error)
 {
-  const char *equals = strchr (text, '='), *name = equals ? equals + 1 : NULL, *place = "work";
-  g_autofree char *id = equals ? g_strndup (text, (gsize)(equals - text)) : g_strdup (text);
+  const char *place = "work";
   if (name && g_str_has_prefix (name, "/tmp/")) {
     place = "tmp";
     name += strlen ("/tmp/");
   }
   json_t *file = json_pack ("{s:s, s:s?, s:s}", "file_id", id, "name", name, "place", place);
   if (!file)
-    return run_options_invalid (error, "--file %s is not UTF-8", text);
+    return run_options_invalid (error, "--file %s is not UTF-8", id);
   json_array_append_new (submission_files (request), file);
   return TRUE;
 }
@@ -306,34 +323,49 @@ run_options_name_of (const char *path)
   return real ? g_path_get_basename (real) : g_steal_pointer (&name);
 }
 
-/* PATH[:NAME]: a path that is there as a whole may hold colons. */
 static gboolean
-run_options_add_file (struct submission *request, const char *text, GError **error)
+run_options_add_file (struct submission *request, const char *path, const char *given, GError **error)
 {
-  g_autofree char *path = g_strdup (text);
-  g_autofree char *name = NULL;
-  char *colon = strrchr (path, ':');
-  if (colon && !g_file_test (path, G_FILE_TEST_EXISTS)) {
-    name = g_strdup (colon + 1);
-    *colon = '\0';
-  } else
-    name = run_options_name_of (path);
+  g_autofree char *name = given ? g_strdup (given) : run_options_name_of (path);
   autoclose int fd = -1;
   if (!open_input (path, TRUE, &fd, error))
     return FALSE;
   if (!g_utf8_validate (name, -1, NULL))
-    return run_options_invalid (error, "the file name \"%s\" is not UTF-8: give it another with %s:NAME",
+    return run_options_invalid (error, "the file name \"%s\" is not UTF-8: give it another with NAME=%s",
                                 name, path);
   return submission_add_file (request, name, &fd, error);
+}
+
+/* TEXT, [NAME=]PATH or [NAME=]@ID, in its two parts, the caller's; *RET_NAME may be NULL. PATH:NAME and
+ * @ID=NAME are the forms of the version before. A path that is there as a whole may hold all of these signs.
+ */
+static void
+split_file (const char *text, char **ret_name, char **ret_what)
+{
+  const char *equals = strchr (text, '='), *colon = strrchr (text, ':');
+  const char *sign = NULL; /* between the two parts */
+  gboolean name_first = FALSE;
+  if (text[0] == '@')
+    sign = equals;
+  else if (!g_file_test (text, G_FILE_TEST_EXISTS)) {
+    g_autofree char *before = colon ? g_strndup (text, (gsize)(colon - text)) : NULL;
+    name_first = equals && !(before && g_file_test (before, G_FILE_TEST_EXISTS));
+    sign = name_first ? equals : colon;
+  }
+  char *first = sign ? g_strndup (text, (gsize)(sign - text)) : g_strdup (text);
+  char *second = sign ? g_strdup (sign + 1) : NULL;
+  *ret_name = name_first ? first : second;
+  *ret_what = name_first ? second : first;
 }
 
 static gboolean
 run_options_add_files (struct submission *request, const struct run_options *options, GError **error)
 {
   for (gsize i = 0; options->files && options->files[i]; i++) {
-    const char *text = options->files[i];
-    if (!(text[0] == '@' ? run_options_add_stored (request, text, error)
-                         : run_options_add_file (request, text, error)))
+    g_autofree char *name = NULL, *what = NULL;
+    split_file (options->files[i], &name, &what);
+    if (!(what[0] == '@' ? run_options_add_stored (request, what, name, error)
+                         : run_options_add_file (request, what, name, error)))
       return FALSE;
   }
   return TRUE;

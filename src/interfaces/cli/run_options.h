@@ -7,7 +7,7 @@
 
 #include "interfaces/service/submission.h"
 
-#define RUN_OPTIONS_MAX 40 /* rows of the table */
+#define RUN_OPTIONS_MAX 48 /* rows of the table */
 
 struct run_options {
   /* Of rows that go into the body as they are and that nothing else reads, by their number. */
@@ -20,15 +20,13 @@ struct run_options {
   char *session, *session_name;
   char *workdir;
   char **files, **limits, **variables, **values, **with;
-  gboolean json, no_daemon, no_wait, review, force;
-  gboolean check;   /* `adder guard`: no option of its own */
+  gboolean json, no_daemon, no_wait, review, force, check;
   const char *file; /* FILE or "-", or NULL */
   char **arguments; /* what follows "--"; argv's, or NULL */
 };
 
 enum run_options_for {
   RUN_OPTIONS_RUN = 1 << 0,     /* `adder run` */
-  RUN_OPTIONS_GUARD = 1 << 2,   /* `adder guard` */
   RUN_OPTIONS_SESSION = 1 << 1, /* `adder session new`, `replay` and their like */
 };
 

@@ -162,13 +162,19 @@ client_stop (struct client *client, enum client_stop how, struct client_stopped 
 
 /* ---- starting ---- */
 
+char *
+client_log_path (GError **error)
+{
+  g_autofree char *directory = paths_runtime_dir (error);
+  return directory ? g_build_filename (directory, "adder.log", NULL) : NULL;
+}
+
 static int
 open_log (GError **error)
 {
-  g_autofree char *directory = paths_runtime_dir (error);
-  if (!directory)
+  g_autofree char *path = client_log_path (error);
+  if (!path)
     return -1;
-  g_autofree char *path = g_build_filename (directory, "adder.log", NULL);
   int fd = open (path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) {
     error_from_errno (error, errno, "cannot open the log %s", path);
@@ -241,7 +247,7 @@ wait_ready (int fd, GError **error)
   }
   text[length] = '\0';
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "cannot start the daemon: %s",
-               length > 0 ? text : "it ended at once (adder.log in the runtime directory may say why)");
+               length > 0 ? text : "it ended at once (adder serve logs may say why)");
   return FALSE;
 }
 

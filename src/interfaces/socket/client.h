@@ -45,6 +45,9 @@ gboolean client_stop (struct client *client, enum client_stop how, struct client
 /* Where the daemon listens, by the configuration. The caller's. */
 char *client_socket (GError **error);
 
+/* Where a daemon in the background logs to: adder.log. The caller's. */
+char *client_log_path (GError **error);
+
 /* Starts a daemon for SOCKET in the background and waits until it listens. IDLE_EXIT as text for --idle-exit,
  * or NULL; HTTP_OFF: at no address of the configuration. */
 gboolean client_start_daemon (const char *socket, const char *idle_exit, gboolean http_off, GError **error);

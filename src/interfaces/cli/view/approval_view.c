@@ -30,8 +30,6 @@ approval_view_list (const json_t *answer)
   gsize i;
   json_t *approval;
   const json_t *list = json_object_get (answer, "approvals");
-  if (json_array_size (list) == 0)
-    printf ("nothing waits for an approval\n");
   json_array_foreach (list, i, approval)
   {
     const char *description = approval_view_member (approval, "description"),
@@ -180,7 +178,7 @@ say_changes (FILE *stream, const json_t *approval)
   if (!review_id)
     return;
   g_autofree char *text =
-      g_strdup_printf ("%" JSON_INTEGER_FORMAT ": adder review show %s",
+      g_strdup_printf ("%" JSON_INTEGER_FORMAT ": adder approval show %s",
                        json_integer_value (json_object_get (approval, "changes")), review_id);
   approval_view_say (stream, "changes", text);
 }

@@ -149,8 +149,6 @@ review_view_list (const json_t *reviews)
 {
   gsize i;
   json_t *review;
-  if (json_array_size (reviews) == 0)
-    printf ("no reviews\n");
   json_array_foreach (reviews, i, review)
   {
     const char *directory = review_view_member (review, "directory");

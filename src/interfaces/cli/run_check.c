@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder guard`: code held against the rules of a profile, in a sandbox, because the parser is code as well
- * that hostile text can reach. */
+/* Code is checked in a sandbox, because the parser is code as well that hostile text can reach. */
+#include "interfaces/cli/run_check.h"
+
 #include <string.h>
 
 #include "adder.h"
@@ -8,33 +9,12 @@
 #include "common/text.h"
 #include "engine/request/outcome.h"
 #include "interfaces/cli/cli.h"
-#include "interfaces/cli/run_options.h"
 #include "interfaces/cli/view/terminal_text.h"
 #include "interfaces/socket/event_source.h"
 
-static gboolean
-cli_guard_parse_options (int argc, char **argv, struct run_options *options, GError **error)
-{
-  g_autofree GOptionEntry *entries = run_options_entries (RUN_OPTIONS_GUARD, options);
-  const char *fault = NULL;
-  if (!cli_parse (entries, 0, 1, &argc, &argv, error))
-    return FALSE;
-  options->check = TRUE;
-  options->file = argc > 1 ? argv[1] : NULL;
-  if (options->code && options->file)
-    fault = "either -c CODE or a FILE can be checked, not both";
-  else if (!options->code && !options->file)
-    fault = "nothing to check: give a FILE, - for standard input, or -c CODE";
-  else if (!options->profile)
-    fault = "--profile is missing: it has the rules (adder profile list)";
-  if (fault)
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, fault);
-  return !fault;
-}
-
 /* The result, the caller's. */
 static json_t *
-cli_guard_check (const struct run_options *options, GError **error)
+run_check_take_result (const struct run_options *options, GError **error)
 {
   struct submission request;
   struct run_event event = {.kind = ADDER_EVENT_STARTED};
@@ -57,7 +37,7 @@ cli_guard_check (const struct run_options *options, GError **error)
 
 /* On one line; NULL: there is none. The caller's. */
 static char *
-cli_guard_member (const json_t *object, const char *name)
+run_check_member (const json_t *object, const char *name)
 {
   const char *text = json_string_value (json_object_get (object, name));
   return text ? text_one_line (text, -1) : NULL;
@@ -67,8 +47,8 @@ cli_guard_member (const json_t *object, const char *name)
 static void
 print_violation (const char *file, const json_t *violation)
 {
-  g_autofree char *hint = cli_guard_member (violation, "hint");
-  g_autofree char *rule = cli_guard_member (violation, "rule"), *text = cli_guard_member (violation, "text");
+  g_autofree char *hint = run_check_member (violation, "hint");
+  g_autofree char *rule = run_check_member (violation, "rule"), *text = run_check_member (violation, "text");
   printf ("%s:%" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT ": %s%s%s: %s", file,
           json_integer_value (json_object_get (violation, "line")),
           json_integer_value (json_object_get (violation, "column")) + 1, cli_colour (stdout, CLI_RED), rule,
@@ -92,7 +72,7 @@ print_violations (const struct run_options *options, const json_t *result)
 }
 
 static void
-cli_guard_print_json (const struct run_options *options, const json_t *result)
+run_check_print_json (const struct run_options *options, const json_t *result)
 {
   g_autoptr (json_t) object = json_pack (
       "{s:s, s:O, s:O, s:O, s:O}", "profile", options->profile, "outcome",
@@ -107,7 +87,7 @@ print_error (const json_t *result)
 {
   const json_t *error = json_object_get (result, "error");
   const char *traceback = json_string_value (json_object_get (error, "traceback"));
-  g_autofree char *message = cli_guard_member (error, "message");
+  g_autofree char *message = run_check_member (error, "message");
   if (traceback)
     terminal_text_write (traceback, -1, stderr);
   else
@@ -116,26 +96,17 @@ print_error (const json_t *result)
 }
 
 int
-cli_guard (int argc, char **argv)
+run_check (const struct run_options *options, GError **error)
 {
-  struct run_options options = {0};
-  g_autoptr (GError) problem = NULL;
-  g_autoptr (json_t) result = NULL;
-  int code;
-  if (!cli_guard_parse_options (argc, argv, &options, &problem))
-    code = cli_fail_usage (problem);
-  else if (!(result = cli_guard_check (&options, &problem)))
-    code = cli_fail (problem);
-  else {
-    const char *outcome = json_member_text (result, "outcome");
-    code = (int)json_integer_value (json_object_get (result, "exit_code"));
-    if (options.json)
-      cli_guard_print_json (&options, result);
-    else if (json_array_size (json_object_get (result, "violations")) > 0)
-      print_violations (&options, result);
-    else if (strcmp (outcome, adder_outcome_name (ADDER_OUTCOME_OK)) != 0)
-      print_error (result);
-  }
-  run_options_clear (&options);
-  return code;
+  g_autoptr (json_t) result = run_check_take_result (options, error);
+  if (!result)
+    return -1;
+  const char *outcome = json_member_text (result, "outcome");
+  if (options->json)
+    run_check_print_json (options, result);
+  else if (json_array_size (json_object_get (result, "violations")) > 0)
+    print_violations (options, result);
+  else if (strcmp (outcome, adder_outcome_name (ADDER_OUTCOME_OK)) != 0)
+    print_error (result);
+  return (int)json_integer_value (json_object_get (result, "exit_code"));
 }
