@@ -233,7 +233,11 @@ def test_runtime_directory_with_a_long_name(make_adder):
 
 @pytest.mark.parametrize(
     "typed,meant",
-    {"ps": "adder session list", "version": "adder --version", "-c": "adder run -c", "session rm": "adder session end", "sessoin": "adder session"}.items(),
+    {
+        "ps": "adder session list", "logs": "adder serve logs", "version": "adder --version", "-v": "adder --version", "-c": "adder run -c",
+        "rm": "adder session rm", "session delete": "adder session rm", "images": "adder env image list", "sessoin": "adder session",
+        "tool ls": "adder tool list", "histroy": "adder history",
+    }.items(),  # fmt: skip
 )
 def test_a_command_of_another_program(adder, typed, meant):
     refused = adder.call(*typed.split())

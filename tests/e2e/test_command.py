@@ -26,8 +26,91 @@ def test_help(adder, arguments):
 
 def test_help_names_every_command(adder):
     text = adder.call("--help").stdout
-    for name in ("run", "serve", "status", "stop", "doctor", "env", "bench", "config"):
-        assert re.search(rf"\b{name}\b", text)
+    for name in ("run", "serve", "history", "tool", "approval", "doctor", "env", "config"):
+        assert re.search(rf"^  {name} ", text, re.MULTILINE)
+    assert re.findall(r"^(\w[\w ]*):$", text, re.MULTILINE) == ["Run", "Keep", "Agents", "Serve", "Set up", "Examples"]
+    assert not re.search(r"^  (bench|telegram|record|status) ", text, re.MULTILINE)
+    assert re.search(r"^More:\n  bench ", adder.call("help", "--all").stdout, re.MULTILINE)
+
+
+def test_help_of_a_command(adder):
+    for words in (["run"], ["session", "new"], ["env", "image"], ["env", "image", "build"], ["serve", "status"]):
+        told = adder.call("help", *words)
+        assert told.returncode == 0 and told.stdout == adder.call(*words, "--help").stdout and "\nExamples:\n" in told.stdout
+    assert adder.call("help", "no-such-command").returncode == 125
+    first = adder.call("run", "--help").stdout.split("\nOptions:\n")[1].split("\n\n")[0]
+    assert re.findall(r"--([a-z]+)", "\n".join(line[:20] for line in first.splitlines())) == [
+        "code", "file", "session", "env", "profile", "with", "timeout", "json",
+    ]  # fmt: skip
+
+
+def manual(adder, part):
+    return [line.split("\t") for line in adder.call("manual", part).stdout.splitlines()]
+
+
+def test_every_command_has_examples_that_are_right(adder):
+    """Their commands, options and numbers of arguments are: `adder manual examples` parses each."""
+    told = manual(adder, "examples")
+    assert [row for row in told if row[2]] == []
+    assert {"run", "session new", "env image build", "approval deny", "doctor store"} <= {row[0] for row in told}
+
+
+def test_a_letter_means_one_thing(adder):
+    """Whatever the command: -n is a number of things, and -o where something is written."""
+    meanings = {}
+    for _, letter, option in manual(adder, "letters"):
+        meanings.setdefault(letter, set()).add(option)
+    assert meanings.pop("n") == {"count", "limit", "rounds", "rows"} and meanings.pop("o") == {"out", "output"}
+    assert {letter: options for letter, options in meanings.items() if len(options) > 1} == {}
+    assert {letter: min(meanings[letter]) for letter in "cfpe"} == {"c": "code", "f": "file", "p": "profile", "e": "env"}
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["tool", "call", "run_python", "-c", "x"], "--conversation ID"),
+        (["run", "-m", "1G", "-c", "1"], "--memory SIZE"),
+        (["session", "new", "-n", "x"], "--name NAME"),
+        (["run", "-v", "/tmp:/tmp", "-c", "1"], "--workdir DIR"),
+        (["run", "--net", "-c", "1"], "--profile NAME"),
+        (["run", "-e", "A=1", "-c", "1"], "--set-env NAME=VALUE"),
+    ],
+)
+def test_letters_that_went_and_those_of_others_name_an_option(adder, words, told):
+    ended = adder.call(*words)
+    assert ended.returncode == 125 and told in ended.stderr
+
+
+def test_checked_and_not_run(adder):
+    made = adder.scratch / "made"
+    ended = adder.call("run", "--check", "-p", "analysis", "-c", f"open({str(made)!r}, 'w')")
+    assert ended.returncode == 126 and ended.stdout.startswith("-c:1:") and not made.exists()
+    for words, told in (([], "--profile is missing"), (["-p", "analysis", "-s", "x"], "--check runs nothing: leave out --session")):
+        refused = adder.call("run", "--check", *words, "-c", "1")
+        assert refused.returncode == 125 and told in refused.stderr
+
+
+@pytest.mark.quick
+def test_logs(own_adder):
+    assert "no daemon has run" in own_adder.call("serve", "logs").stderr
+    assert own_adder.call("serve", "start").returncode == 0
+    lines = own_adder.call("serve", "logs").stdout.splitlines()
+    assert any("listens on" in line for line in lines)
+    assert own_adder.call("serve", "logs", "-n", "1").stdout.splitlines() == lines[-1:]
+    assert own_adder.call("serve", "logs", "-n", "0").returncode == 125
+
+
+def test_what_a_daemon_elsewhere_can_be_asked(adder):
+    """Commands that it cannot be asked refuse --url before they do anything."""
+    for words in (["serve", "stop"], ["serve", "start"], ["serve", "logs"], ["env", "image", "list"], ["tool", "show", "x"]):
+        refused = adder.call("--url", "http://127.0.0.1:9", *words)
+        assert refused.returncode == 125 and "with the daemon of this machine alone" in refused.stderr, words
+    for words in (["serve"], ["doctor"]):
+        refused = adder.call("--url", "http://127.0.0.1:9", *words)
+        assert refused.returncode == 125 and "with the daemon of this machine alone" in refused.stderr, words
+    for words in (["serve", "status"], ["history", "list"], ["tool", "list"], ["doctor", "store"], ["approval", "list"]):
+        asked = adder.call("--url", "http://127.0.0.1:9", *words)
+        assert asked.returncode != 0 and "no daemon answers at http://127.0.0.1:9" in asked.stderr, words
 
 
 @pytest.mark.parametrize("arguments", [["no-such-command"], ["--no-such-option"], ["env", "no-such"], []])
@@ -87,7 +170,7 @@ def test_status(adder):
 
 def test_status_and_stop_without_a_daemon(own_adder):
     for command in ("status", "stop"):
-        ended = own_adder.call(command)
+        ended = own_adder.call("serve", command)
         assert ended.returncode in (0, 1, 3) and ended.stdout + ended.stderr != ""
         assert len((ended.stdout + ended.stderr).strip().splitlines()) == 1
     assert own_adder.daemon() is None, "asking starts none"

@@ -23,7 +23,9 @@ TYPED = [
     ("adder run --isolation=names", "adder run --isolation=namespaces"),
     ("adder run -p stand", "adder run -p standard"),
     ("adder run --limit wal", "adder run --limit wall_ms="),
-    ("adder record list --outcome mem", "adder record list --outcome memory_limit"),
+    ("adder history list --outcome mem", "adder history list --outcome memory_limit"),
+    ("adder env image bu", "adder env image build"),
+    ("adder tool call adder.run_p", "adder tool call adder.run_python"),
     ("adder mcp inst", "adder mcp install"),
     ("adder mcp install --client vs", "adder mcp install --client vscode"),
     ("adder --url http://127.0.0.1:9 run --work", "adder --url http://127.0.0.1:9 run --workdir"),
@@ -59,6 +61,7 @@ def test_every_command_offers_its_own(adder):
     for command in complete(adder, ""):
         if not command.startswith("-"):
             assert "--help" in complete(adder, command, "--") or complete(adder, command, "")
+    assert not {"record", "status", "tools", "guard"} & set(complete(adder, "")), "former names are not offered"
 
 
 @pytest.mark.quick
@@ -93,6 +96,9 @@ def test_whatever_is_typed(adder, words):
         (["--url", "''", "run", "-p", ""], "standard"),
         (["run", "--url", '""', "-p", ""], "standard"),
         (["run", "s.py", "--", "--iso"], ":files"),
+        (["env", "image", "build", "--ba"], "--base"),
+        (["history", "export", "--format", ""], "jsonl"),
+        (["history", "table", "--format", ""], "parquet"),
     ],
 )
 def test_where_a_daemon_is_named(adder, words, offered):

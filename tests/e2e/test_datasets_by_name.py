@@ -74,8 +74,8 @@ def test_tools(science, named):
     files = [{"file_id": "@tio2"}, {"file_id": f"@tio2:{named - 1}", "name": "old"}]
     told = analyst.call("run_analysis", {"files": files, "code": 'result = len(df) * 10 + len(dfs["old"])'})
     assert told["table"]["value"] == 31
-    assert analyst.call("load_file", {"file_id": "@tio2"}, "-c", "named")["filename"] == "tio2.parquet"
-    assert analyst.call("scan_csv", {}, "-c", "named")["schema"][0]["rows"] == 3
+    assert analyst.call("load_file", {"file_id": "@tio2"}, "--conversation", "named")["filename"] == "tio2.parquet"
+    assert analyst.call("scan_csv", {}, "--conversation", "named")["schema"][0]["rows"] == 3
 
 
 def example():
@@ -98,9 +98,9 @@ def test_the_example_of_the_page(science, named, environment):
 def test_the_example_in_the_workbench(science, named):
     workbench = Tools(science, "workbench")
     folder = science.folder(f"bench-{named}")
-    assert workbench.call("load_dataset", {"dataset": "tio2"}, "-c", "plot")["local_path"] == "/tmp/tio2.parquet"
+    assert workbench.call("load_dataset", {"dataset": "tio2"}, "--conversation", "plot")["local_path"] == "/tmp/tio2.parquet"
     code = example().replace('"tio2.parquet"', '"/tmp/tio2.parquet"')
-    reply = workbench.call("execute_python", {"code": code}, "-c", "plot", "--dangerously-accept-all", cwd=folder)
+    reply = workbench.call("execute_python", {"code": code}, "--conversation", "plot", "--dangerously-accept-all", cwd=folder)
     assert reply["success"] and "3 materials" in reply["stdout"], reply
     assert (folder / "correlation.png").read_bytes().startswith(b"\x89PNG")
 

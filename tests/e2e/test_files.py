@@ -81,6 +81,26 @@ def test_names_in(adder, name):
     assert result.outcome == "ok" and result.stdout == f"['{name}']\n"
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "given", ["to=from", "to=a:b", "to=x=y", "sub/to=from", "from:to", "a:b:to", "x=y:to"], ids=str
+)
+def test_under_another_name(adder, given):
+    """NAME=PATH, and PATH:NAME of the version before. A path may hold the signs between the two."""
+    for name in ("from", "a:b", "x=y"):
+        adder.file(name, name)
+    path = next(name for name in ("from", "a:b", "x=y") if name in given)
+    to = "sub/to" if given.startswith("sub/") else "to"
+    result = adder.json("--file", given, "-c", f"import os; print(open('{to}').read(), os.listdir())", cwd=adder.scratch)
+    assert result.outcome == "ok" and result.stdout == f"{path} {[to.split('/')[0]]}\n", result
+
+
+def test_a_path_as_it_stands(adder):
+    """One that is there as a whole is no NAME=PATH."""
+    adder.file("a=b", "content")
+    assert adder.run("print(open('a=b').read())", "--file", adder.scratch / "a=b").stdout == "content\n"
+
+
 def test_path_with_a_colon(adder):
     """PATH[:NAME]: a path that is there as a whole is meant."""
     result = adder.run("print(open('a:b').read())", "--file", adder.file("a:b", "content"))

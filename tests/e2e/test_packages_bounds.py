@@ -240,7 +240,7 @@ def test_the_least_recently_used_set_makes_room(make):
 def test_a_set_in_use_stays(make):
     adder = make("[packages]\nsets = 2\nwarm = 1\n")
     for name in ("one", "two"):
-        made = adder.call("session", "new", "--env", adder.environment, "--with", name, "-n", name)
+        made = adder.call("session", "new", "--env", adder.environment, "--with", name, "--name", name)
         assert made.returncode == 0, made
     assert "in use" in refusal(adder, "three")
     assert packages(adder) == ["one", "two"]

@@ -207,7 +207,7 @@ def test_the_size_of_the_cache(make, index):
     assert sorted(kept(adder).values()) == [["three"], ["two"]]
     adder.stop()
     busy = make("[packages]\ncache_bytes = 5MiB\n")
-    made = busy.call("session", "new", "--env", busy.environment, "--with", "one", "-n", "s")
+    made = busy.call("session", "new", "--env", busy.environment, "--with", "one", "--name", "s")
     assert made.returncode == 0, made
     assert "those that are kept are in use" in refusal(busy, "two")
     assert busy.call("session", "end", "s").returncode == 0
@@ -387,7 +387,7 @@ def test_what_others_had_installed_is_shown_to_admins_alone(served):
 
 def test_no_session_ends_for_one_whose_packages_cannot_be_installed(make_adder):
     adder = make_adder("[sessions]\nmax_sessions_per_owner = 1\n")
-    assert adder.call("session", "new", "-n", "kept").returncode == 0
+    assert adder.call("session", "new", "--name", "kept").returncode == 0
     failed = adder.call("session", "new", "--evict", "--with", "no-such-package-at-all")
     assert failed.returncode != 0 and "no-such-package-at-all" in failed.stderr, failed
     assert adder.call("run", "--session", "kept", "-c", "print(1)").stdout == "1\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""adder run --review, and adder review: what code would change in a directory is shown first, and made on a yes."""
+"""adder run --review, and adder approval of it: what code would change in a directory is shown first, and made on a yes."""
 import json
 import os
 import pty
@@ -55,7 +55,7 @@ def review(adder, folder, code=CHANGE, *options):
 
 
 def settle(adder, *words):
-    ended = adder.call("review", *words, "--json")
+    ended = adder.call("approval", *words, "--json")
     return ended, (json.loads(ended.stdout) if ended.returncode == 0 else None)
 
 
@@ -81,7 +81,7 @@ def test_yes(adder, folder):
     id = review(adder, folder)
     assert contents(folder) == before, "nothing is changed before the yes"
     assert waiting(adder) == [id]
-    ended, answer = settle(adder, "commit", id)
+    ended, answer = settle(adder, "approve", id)
     assert ended.returncode == 0 and answer["state"] == "committed"
     clean(adder, folder)
     assert contents(folder) == after(before)
@@ -94,15 +94,15 @@ def test_yes(adder, folder):
 def test_no(adder, folder):
     before = contents(folder)
     id = review(adder, folder)
-    ended, answer = settle(adder, "drop", id)
+    ended, answer = settle(adder, "deny", id)
     assert answer["state"] == "dropped"
     assert contents(folder) == before
     clean(adder, folder)
-    ended, _ = settle(adder, "commit", id)
-    assert ended.returncode != 0 and "no such review" in ended.stderr
+    ended, _ = settle(adder, "approve", id)
+    assert ended.returncode != 0 and "nothing waits" in ended.stderr
 
 
-@pytest.mark.parametrize("word, state, made", [("approve", "approved", True), ("deny", "denied", False)])
+@pytest.mark.parametrize("word, state, made", [("approve", "committed", True), ("deny", "dropped", False)])
 def test_decided_as_an_approval(adder, folder, word, state, made):
     """A review is asked for like any approval, under one id; who decides about either has decided about both."""
     before = contents(folder)
@@ -110,7 +110,7 @@ def test_decided_as_an_approval(adder, folder, word, state, made):
     listed = json.loads(adder.call("approval", "list", "--json").stdout)["approvals"]
     assert [(one["kind"], one["description"]) for one in listed if one["approval_id"] == id] == [("changes", "tidy up")]
     shown = adder.call("approval", "show", id).stdout
-    assert "tidy up" in shown and f"adder review show {id}" in shown
+    assert "tidy up" in shown and "+more" in shown
     answer = json.loads(adder.call("approval", word, id, "--json").stdout)
     assert answer["state"] == state and waiting(adder) == []
     clean(adder, folder)
@@ -120,7 +120,7 @@ def test_decided_as_an_approval(adder, folder, word, state, made):
 
 def test_decided_as_a_review(adder, folder):
     id = review(adder, folder)
-    settle(adder, "drop", id)
+    settle(adder, "deny", id)
     listed = json.loads(adder.call("approval", "list", "--json").stdout)["approvals"]
     assert id not in [one["approval_id"] for one in listed]
 
@@ -135,7 +135,7 @@ def test_always_in_a_conversation(adder, folder):
     assert (folder / "a.txt").read_text() == "a.txt\nmore\nmore\n"
     other = adder.run(code, "--workdir", folder, "--review", "--conversation", unique())
     assert other.outcome == "approval_required", "another conversation is asked"
-    settle(adder, "drop", other.approval_id)
+    settle(adder, "deny", other.approval_id)
     clean(adder, folder)
 
 
@@ -152,7 +152,7 @@ def test_words_for_people(adder, folder):
     command = ["run", "-c", "open('a.txt', 'a').write('more\\n')", "--workdir", folder, "--review"]
     assert "1 change waits for a yes" in adder.call(*command).stderr
     (one,) = waiting(adder)
-    assert " 1 file " in adder.call("review", "list").stdout
+    assert " 1 file " in adder.call("approval", "list").stdout
     assert adder.call("approval", "approve", one).stdout == "approved: the changes were made\n"
     ended = adder.call(*command, "--dangerously-accept-all")
     assert ended.returncode == 0 and ended.stderr.endswith("adder: the changes were made\n")
@@ -160,12 +160,12 @@ def test_words_for_people(adder, folder):
 
 def test_shown(adder, folder):
     id = review(adder, folder)
-    shown = adder.call("review", "show", id).stdout
+    shown = adder.call("approval", "show", id).stdout
     for line in ("~ a.txt  changed, 6 bytes to 11 bytes", "    +more", "- b.txt  deleted", "! turned  replaced, directory by file"):
         assert line in shown
     _, answer = settle(adder, "show", id)
     assert answer["directory"] == str(folder.resolve()) and answer["files"] == len(answer["changes"])
-    settle(adder, "drop", id)
+    settle(adder, "deny", id)
 
 
 def test_nothing_changed(adder, folder):
@@ -195,11 +195,11 @@ def test_conflicts_are_named(adder, folder, meddle, named):
     id = review(adder, folder)
     meddle(folder)
     before = contents(folder)
-    ended, _ = settle(adder, "commit", id)
+    ended, _ = settle(adder, "approve", id)
     assert ended.returncode != 0 and "nothing was changed" in ended.stderr
     assert "somebody else meanwhile" in ended.stderr and named in ended.stderr
     assert contents(folder) == before
-    settle(adder, "drop", id)
+    settle(adder, "deny", id)
     clean(adder, folder)
 
 
@@ -207,10 +207,10 @@ def test_of_many_conflicts_some_are_named(adder, folder):
     id = review(adder, folder, "import os\nfor i in range(7): open(f'new{i}', 'w').write('x')")
     for i in range(7):
         (folder / f"new{i}").write_text("meanwhile")
-    ended, _ = settle(adder, "commit", id)
+    ended, _ = settle(adder, "approve", id)
     assert "somebody else meanwhile: new0, new1, new2, new3, new4 and 2 more" in ended.stderr, ended
     assert all((folder / f"new{i}").read_text() == "meanwhile" for i in range(7))
-    settle(adder, "drop", id)
+    settle(adder, "deny", id)
     clean(adder, folder)
 
 
@@ -228,7 +228,7 @@ def test_written_anew_with_the_same_is_no_conflict(adder, folder):
     before = contents(folder)
     id = review(adder, folder)
     (folder / "a.txt").write_text("a.txt\n")
-    ended, _ = settle(adder, "commit", id)
+    ended, _ = settle(adder, "approve", id)
     assert ended.returncode == 0
     clean(adder, folder)
     assert contents(folder) == after(before)
@@ -238,10 +238,10 @@ def test_another_directory(adder, folder):
     id = review(adder, folder)
     os.rename(folder, adder.scratch / "away")
     adder.folder("dir")
-    ended, _ = settle(adder, "commit", id)
+    ended, _ = settle(adder, "approve", id)
     assert ended.returncode != 0 and "another directory" in ended.stderr
     assert os.listdir(folder) == []
-    settle(adder, "drop", id)
+    settle(adder, "deny", id)
 
 
 def test_a_link_put_in_the_way(adder, folder):
@@ -250,9 +250,9 @@ def test_a_link_put_in_the_way(adder, folder):
     victim = adder.folder("victim")
     shutil.rmtree(folder / "kept")
     os.symlink(victim, folder / "kept")
-    ended, _ = settle(adder, "commit", id)
+    ended, _ = settle(adder, "approve", id)
     assert ended.returncode != 0 and os.listdir(victim) == []
-    settle(adder, "drop", id)
+    settle(adder, "deny", id)
 
 
 def test_no_rights_there(adder, folder):
@@ -261,11 +261,11 @@ def test_no_rights_there(adder, folder):
     id = review(adder, folder, "open('made', 'w').write('x')\nopen('kept/n', 'w').write('x')")
     (folder / "kept").chmod(0o500)
     before = contents(folder)
-    ended, _ = settle(adder, "commit", id)
+    ended, _ = settle(adder, "approve", id)
     assert ended.returncode != 0 and "nothing was changed: cannot write kept/n" in ended.stderr
     assert contents(folder) == before
     (folder / "kept").chmod(0o700)
-    ended, _ = settle(adder, "commit", id)
+    ended, _ = settle(adder, "approve", id)
     assert ended.returncode == 0, "it waited on"
     clean(adder, folder)
 
@@ -276,7 +276,7 @@ def test_waits_for_another_daemon(own_adder):
     id = review(own_adder, folder, "open('a.txt', 'a').write('b\\n')")
     own_adder.stop()
     assert waiting(own_adder) == [id]
-    ended, answer = settle(own_adder, "commit", id)
+    ended, answer = settle(own_adder, "approve", id)
     assert answer["state"] == "committed" and (folder / "a.txt").read_text() == "a\nb\n"
 
 
@@ -298,7 +298,7 @@ def test_how_many_wait(make_adder):
 def test_without_a_daemon(adder, folder):
     before = contents(folder)
     id = review(adder, folder, CHANGE, "--no-daemon")
-    assert settle(adder, "commit", id)[1]["state"] == "committed"
+    assert settle(adder, "approve", id)[1]["state"] == "committed"
     clean(adder, folder)
     assert contents(folder) == after(before)
 
@@ -335,7 +335,7 @@ def test_a_thousand_files(adder):
         adder.file(f"many/{index}.txt", "one\ntwo\n")
     code = "for i in range(1000):\n    open(f'{i}.txt', 'a').write('three\\n')"
     id = review(adder, folder, code)
-    ended, answer = settle(adder, "commit", id)
+    ended, answer = settle(adder, "approve", id)
     assert answer["files"] == 1000
     assert {(folder / f"{index}.txt").read_text() for index in range(1000)} == {"one\ntwo\nthree\n"}
     clean(adder, folder)
@@ -355,7 +355,7 @@ def test_hostile_layer(adder, folder):
     id = review(adder, folder, code)
     content = adder.state / "reviews" / id / "content"
     assert os.stat(content).st_blocks * 512 < 1 << 20, "holes stay holes"
-    assert settle(adder, "commit", id)[1]["state"] == "committed"
+    assert settle(adder, "approve", id)[1]["state"] == "committed"
     clean(adder, folder)
     assert stat.S_IMODE(os.stat(folder / "suid").st_mode) == 0o755
     assert stat.S_IMODE(os.stat(folder / "shared").st_mode) == 0o777
@@ -369,6 +369,7 @@ def test_hostile_layer(adder, folder):
 def test_unknown_ids(adder):
     for id, said in (("0", "must be an id"), ("../x", "must be an id"), ("." * 36, "must be an id"),
                      ("01a2029e-b7c3-733d-aa66-f687e2034c5b", "there is no such review")):
-        for word in ("show", "commit", "undo", "finish", "drop"):
-            ended = adder.call("review", word, id)
-            assert ended.returncode != 0 and said in ended.stderr
+        for word in ("show", "approve", "undo", "finish", "deny"):
+            ended = adder.call("approval", word, id)
+            here = "nothing waits" if "no such" in said and word not in ("undo", "finish") else said
+            assert ended.returncode != 0 and here in ended.stderr

@@ -64,8 +64,8 @@ class Hands:
 
     def end_reviews(self):
         """Those whose runs did not live to tell of them, and whose commits were broken off; the daemon holds their directories."""
-        for review in json.loads(self.call("review", "list", "--json"))["reviews"]:
-            self.call("review", "drop" if review["state"] == "waiting" else "finish", review["review_id"])
+        for review in json.loads(self.call("approval", "list", "--json"))["reviews"]:
+            self.call("approval", "deny" if review["state"] == "waiting" else "finish", review["review_id"])
 
     def end_sessions(self):
         """Those of which nobody was told."""

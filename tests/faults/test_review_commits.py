@@ -84,7 +84,7 @@ class World:
         return folder, result.approval_id
 
     def settle(self, *words):
-        ended = self.adder.call("review", *words, "--json")
+        ended = self.adder.call("approval", *words, "--json")
         return ended, (json.loads(ended.stdout) if ended.returncode == 0 else None)
 
     def killed(self, id, call, number):
@@ -97,7 +97,7 @@ class World:
         served = Served(self.adder, [self.tools / "inject", faults, *CALLS, "--"])
         faults.with_suffix(".new").write_text(f"{call} hold from={number}")
         faults.with_suffix(".new").rename(faults)
-        with self.adder.popen("review", "commit", id) as committing:
+        with self.adder.popen("approval", "approve", id) as committing:
             hit = wait_until(
                 lambda: "hit" if ours(hits.read_text()) else committing.poll() is not None and "over",
                 "the commit to end or hold",
@@ -131,7 +131,7 @@ def world(make_adder, tools):
 
 def test_killed_anywhere(world):
     folder, id = world.review()
-    ended, _ = world.settle("commit", id)
+    ended, _ = world.settle("approve", id)
     assert ended.returncode == 0
     wait_until(lambda: not world.left(folder), "what was set aside to be removed")
     world.after = contents(folder)
@@ -168,7 +168,7 @@ def test_killed_anywhere(world):
             wait_until(lambda: not world.left(folder), "what was set aside to be removed")
             assert contents(folder) == world.after, where
     assert seen == {"broken off"}
-    assert world.settle("list")[1] == {"reviews": []}
+    assert world.settle("list")[1]["reviews"] == []
 
 
 @pytest.mark.parametrize("call, step", [("newfstatat", 1), ("any", STEP)])
@@ -178,7 +178,7 @@ def test_fails_anywhere(installation, user, common_directory, tools, pytestconfi
     with daemon_with_faults(installation, user, common_directory, tools, FAILING) as faults:
         world = World(faults.adder, tools)
         folder, id = world.review()
-        assert world.settle("commit", id)[0].returncode == 0
+        assert world.settle("approve", id)[0].returncode == 0
         wait_until(lambda: not world.left(folder), "what was set aside to be removed")
         world.after = contents(folder)
         seen = set()
@@ -186,7 +186,7 @@ def test_fails_anywhere(installation, user, common_directory, tools, pytestconfi
             folder, id = world.review()
             faults.at_rest()
             faults.set(f"{SPARED}\n{call} EIO nth={number}")
-            ended, _ = world.settle("commit", id)
+            ended, _ = world.settle("approve", id)
             hit = faults.hits.read_text()
             faults.clear()
             if not hit:
@@ -213,7 +213,7 @@ def test_fails_anywhere(installation, user, common_directory, tools, pytestconfi
         assert seen >= {"waiting", "broken off"}, "both were met"
         for review in world.settle("list")[1]["reviews"]:  # all that was left to do was to remove them
             assert world.settle("finish", review["review_id"])[0].returncode == 0
-        wait_until(lambda: world.settle("list")[1] == {"reviews": []}, "no review to be left")
+        wait_until(lambda: world.settle("list")[1]["reviews"] == [], "no review to be left")
 
 
 def test_cleaning_up_fails(installation, user, common_directory, tools):
@@ -222,7 +222,7 @@ def test_cleaning_up_fails(installation, user, common_directory, tools):
         world = World(faults.adder, tools)
         folder, id = world.review()
         faults.set("unlinkat EIO who=review")
-        ended, _ = world.settle("commit", id)
+        ended, _ = world.settle("approve", id)
         assert ended.returncode == 0
         review = wait_until(lambda: world.listed(id), "the review to be listed")
         assert review["state"] == "broken off" and world.left(folder)

@@ -47,4 +47,4 @@ def test_changes_that_cannot_be_read_are_no_success(faults, mode):
         if not hit:
             break
     assert told == 1
-    assert "review_id" not in faults.adder.call("review", "list", "--json").stdout, "nothing waits for a yes"
+    assert "review_id" not in faults.adder.call("approval", "list", "--json").stdout, "nothing waits for a yes"
