@@ -20,12 +20,9 @@ def help_of(adder, *command):
 
 
 def commands(adder):
-    """Those that `adder --help` lists, and theirs."""
-    for name in re.findall(r"^  ([a-z]+)  ", help_of(adder), re.M):
-        yield (name,)
-        text = help_of(adder, name)
-        if "adder " + name + " COMMAND" in text:
-            yield from ((name, other) for other in re.findall(r"^  ([a-z-]+) +\S", text.partition("Commands:")[2], re.M))
+    """All of them, as tuples of words."""
+    told = subprocess.run([adder, "manual", "examples"], check=True, capture_output=True, text=True).stdout
+    return sorted({tuple(line.split("\t")[0].split()) for line in told.splitlines()})
 
 
 def sentences(source):
