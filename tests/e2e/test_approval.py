@@ -322,9 +322,9 @@ def test_commands_without_a_daemon(make_adder):
     adder = make_adder()
     ended = adder.call("approval", "list")
     assert (ended.returncode, ended.stdout) == (0, "nothing waits for an approval\n")
-    ended = adder.call("approval", "approve", "x")
-    assert ended.returncode == 125 and "no daemon is running" in ended.stderr
-    assert adder.daemon() is None
+    for command in ("show", "approve", "deny"):
+        ended = adder.call("approval", command, "01234567-89ab-7cde-8f01-23456789abcd")
+        assert ended.returncode == 125 and "there is no approval" in ended.stderr
 
 
 # ---- waiting ----

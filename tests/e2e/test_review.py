@@ -99,7 +99,7 @@ def test_no(adder, folder):
     assert contents(folder) == before
     clean(adder, folder)
     ended, _ = settle(adder, "approve", id)
-    assert ended.returncode != 0 and "nothing waits" in ended.stderr
+    assert ended.returncode != 0 and "there is no approval" in ended.stderr
 
 
 @pytest.mark.parametrize("word, state, made", [("approve", "committed", True), ("deny", "dropped", False)])
@@ -371,5 +371,5 @@ def test_unknown_ids(adder):
                      ("01a2029e-b7c3-733d-aa66-f687e2034c5b", "there is no such review")):
         for word in ("show", "approve", "undo", "finish", "deny"):
             ended = adder.call("approval", word, id)
-            here = "nothing waits" if "no such" in said and word not in ("undo", "finish") else said
+            here = "there is no approval" if "no such" in said and word not in ("undo", "finish") else said
             assert ended.returncode != 0 and here in ended.stderr

@@ -44,7 +44,8 @@ cli_approval_view_list (const json_t *answer)
     printf ("nothing waits for an approval\n");
 }
 
-/* {"approvals", "reviews"}; without a daemon there are no approvals. NULL with ERROR; the caller's. */
+/* {"approvals", "reviews"}; without a daemon there are no approvals, and one is started for the reviews. NULL
+ * with ERROR; the caller's. */
 static json_t *
 cli_approval_ask_list (GError **error)
 {
@@ -99,9 +100,7 @@ cli_approval_find (const char *id, json_t **ret_approval, json_t **ret_review, G
     if (g_error_matches (no_review, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
       g_set_error (
           error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-          "nothing waits under the id \"%s\": it was decided or has expired, or never was (adder approval "
-          "list)",
-          id);
+          "there is no approval \"%s\": it was used or has expired, or never was (adder approval list)", id);
     else
       g_propagate_error (error, g_steal_pointer (&no_review));
     return FALSE;
