@@ -374,7 +374,7 @@ def test_a_yes_is_for_one_session(guarded, sessions):
     first = sessions.new("--profile", "asks", "--name", name)
     approval = sessions.cell(name, code).approval_id
     guarded.approve(approval)
-    sessions.ask("end", first)
+    sessions.ask("rm", first)
     sessions.new("--profile", "asks", "--name", name)
     result = sessions.cell(name, code, "--approval", approval)
     assert result.outcome == "approval_required" and result.approval_id != approval

@@ -67,7 +67,7 @@ def build(adder, *options):
 def test_without_an_engine(make_adder):
     adder = make_adder("[container]\nsocket = /nonexistent/engine.sock\n")
     adder.variables["ADDER_CACHE_DIR"] = str(adder.scratch / "cache")
-    for command in ["build"], ["list"], ["show"], ["remove"]:
+    for command in ["build"], ["list"], ["show"], ["rm"]:
         refused(adder.call("container", *command), "/nonexistent/engine.sock")
     assert not (adder.scratch / "cache").exists()
 

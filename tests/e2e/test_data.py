@@ -187,7 +187,7 @@ def test_an_earlier_version_is_kept_where_somebody_says_so(data):
     assert (first["version"], second["version"]) == (1, 2)
     assert data.ask("show", "again:1")["rows"] == first["rows"] and data.ask("show", "again")["version"] == 2
     assert data.names().count("again") == 1
-    data.say("remove", "again")
+    data.say("rm", "again")
     assert "again" not in data.names()
 
 
@@ -206,7 +206,7 @@ def test_a_file_becomes_a_data_set(data, oxides):
     assert data.parquet("mine") == [{"formula": "TiO2", "gap": 3.0}, {"formula": "ZrO2", "gap": 5.8}]
 
 
-@pytest.mark.parametrize("command", [("show",), ("head",), ("export", "--format", "csv"), ("remove",)])
+@pytest.mark.parametrize("command", [("show",), ("head",), ("export", "--format", "csv"), ("rm",)])
 def test_what_is_not_there_is_said(data, oxides, command):
     told = data.refused(command[0], "oxide", *command[1:])
     assert "oxide" in told and "oxides" in told, "which was meant"
@@ -272,5 +272,5 @@ def test_tools_do_the_same(data, oxides):
     made = tools.call("collect_dataset", {"name": "by_tool", "elements": ["Ti", "O"], "providers": ["left"], "limit": 1000})
     assert made["rows"] == 12
     assert {"oxides", "by_tool"} <= {one["name"] for one in tools.call("list_datasets")["datasets"]}
-    data.say("remove", "by_tool")
+    data.say("rm", "by_tool")
     assert "by_tool" not in data.names()

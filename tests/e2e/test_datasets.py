@@ -34,7 +34,7 @@ def data(science):
     yield made
     names = [one["name"] for one in made.ask("list")["datasets"]]
     if names:
-        made.say("remove", *names)
+        made.say("rm", *names)
 
 
 @pytest.mark.quick
@@ -71,9 +71,9 @@ def test_versions(data):
     assert [one["version"] for one in data.ask("list", "--versions")["datasets"]] == [3, 2]
     assert data.ask("head", "one:2")["rows"] == [{"gap": 2}] and data.ask("head", "one")["rows"] == [{"gap": 3}]
     assert "the versions of one are 3, 2" in data.say("show", "one:1", status=125)
-    data.say("remove", "one:3")
+    data.say("rm", "one:3")
     assert data.ask("head", "one")["rows"] == [{"gap": 2}]
-    data.say("remove", "one")
+    data.say("rm", "one")
     assert data.ask("list") == {"datasets": [], "total": 0, "run_id": None}
     assert "none yet" in data.say("show", "one", status=125)
 

@@ -305,7 +305,7 @@ def test_a_check_has_no_value_and_runs_nothing(adder):
     "arguments, words",
     [
         (["-c", "1"], "--profile is missing"),
-        (["--profile", "compute"], "nothing to check"),
+        (["--profile", "compute"], "nothing to run"),
         (["-c", "1", "x.py", "--profile", "compute"], "not both"),
         (["-c", "1", "--profile", "standard"], "has no guard"),
         (["-c", "1", "--profile", "no_such"], "no profile"),

@@ -268,7 +268,7 @@ def test_what_cannot_travel(remote):
         ("serve",): "works with the daemon of this machine alone",
         ("env", "show", "system"): "works with the daemon of this machine alone",
         ("profile", "check", folder): "works with the daemon of this machine alone",
-        ("tools", "disable", "run_python"): "tools are switched on the daemon's machine",
+        ("tool", "disable", "run_python"): "works with the daemon of this machine alone",
         ("tools", "--prompt"): "--prompt is about the tools of this program",
         ("tools", "--format", "markdown"): "that format is about the tools of this program",
         ("token", "create", "x"): "works with the daemon of this machine alone",
@@ -313,7 +313,7 @@ def test_the_address_and_the_token(remote):
 
 
 class Stranger:
-    """A server that answers each request by METHOD with (status, type, bytes), or not at all (None)."""
+    """A server that answers each request by METHOD, or below a PATH, with (status, type, bytes), or not at all (None)."""
 
     def __init__(self):
         stranger, self.asked, self.answers = self, [], {}
@@ -323,7 +323,8 @@ class Stranger:
             def answer(self):
                 self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 stranger.asked.append((self.command, self.path))
-                status, kind, body, holds = stranger.answers[self.command]
+                below = [answer for (method, path), answer in stranger.answers.items() if method == self.command and path and self.path.startswith(path)]
+                status, kind, body, holds = (below or [stranger.answers[self.command, None]])[0]
                 if status is None:
                     stranger.release.wait()
                     return
@@ -347,8 +348,8 @@ class Stranger:
         self.thread.start()
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
-    def says(self, method, status, body=b"", kind="application/json", holds=False):
-        self.answers[method] = (status, kind, body, holds)
+    def says(self, method, status, body=b"", kind="application/json", holds=False, path=None):
+        self.answers[method, path] = (status, kind, body, holds)
 
     def events(self, *events, holds=False):
         text = "".join(f"event: {name}\ndata: {data if isinstance(data, str) else json.dumps(data)}\n\n" for name, data in events)
@@ -450,7 +451,7 @@ def test_an_answer_that_is_none_is_refused(asking, stranger, status, body):
     put = asking.file("put", "x")
     for command in (
         ("session", "new"), ("session", "list"), ("session", "checkpoint", "s"), ("session", "branch", "s"), ("file", "put", put), ("file", "list"),
-        ("approval", "list"), ("review", "list"), ("record", "stats"), ("call", "x", "{}"), ("run", "-c", "1"),
+        ("approval", "list"), ("approval", "show", "x"), ("history", "stats"), ("call", "x", "{}"), ("run", "-c", "1"),
     ):  # fmt: skip
         ended = asking.call(*command)
         assert ended.returncode == 125 and "(null)" not in ended.stdout + ended.stderr, (command, ended)
@@ -491,14 +492,14 @@ def evil(schema):
 
 
 ID = "01a20000-0000-7000-8000-000000000000"
-# Each command that shows an answer, and the operation that it asks for. `result peek` writes what code wrote, as it is.
+# Each command that shows an answer, and the operations that it asks for. `history peek` writes what code wrote, as it is.
 SHOWN = {
     "session list": "listSessions", "session show s": "showSession", "session vars s": "listVariables",
     "session history s": "showHistory", "session checkpoint s": "makeCheckpoint", "session branch s": "branchSession",
-    "record list": "listRecords", f"record show {ID}": "showRecord", "record stats": "countRecords", "record verify": "verifyRecords",
-    "file list": "listFiles", f"file show {ID}": "showFile", "approval list": "listApprovals", f"approval show {ID}": "showApproval",
-    "review list": "listReviews", f"review show {ID}": "showReview",
-    "store show": "showStore", "store check": "checkStore", "token list": "listTokens", "token list --names": "listTokens",
+    "history list": "listRecords", f"history show {ID}": "showRecord", "history stats": "countRecords", "history verify": "verifyRecords",
+    "file list": "listFiles", f"file show {ID}": "showFile", "approval list": "listApprovals listReviews",
+    f"approval show {ID}": "showApproval", "approval show OF-CHANGES": "showReview",
+    "doctor store": "showStore", "doctor store --check": "checkStore", "token list": "listTokens", "token list --names": "listTokens",
     "token show t": "showToken", "model list": "listModels", "model show m": "showModel", "profile show standard": "showProfile",
 }  # fmt: skip
 
@@ -519,14 +520,17 @@ def spelled_out(value, schemas):
 def described(remote):
     document = remote.bed.get("/openapi.json").json()
     document = spelled_out(document, document["components"]["schemas"])
-    return {each["operationId"]: (method, each) for path in document["paths"].values() for method, each in path.items()}
+    return {each["operationId"]: (method, each, path) for path, item in document["paths"].items() for method, each in item.items()}
 
 
 @pytest.mark.parametrize("command", SHOWN)
 def test_no_answer_drives_a_terminal(asking, stranger, described, command):
-    method, operation = described[SHOWN[command]]
-    status, answer = next((int(code), each) for code, each in operation["responses"].items() if code.startswith("2"))
-    stranger.says(method.upper(), status, json.dumps(evil(answer["content"]["application/json"]["schema"])).encode())
+    stranger.says("GET", 404, b'{"status": 404, "title": "Not Found", "code": "not_found", "detail": "no"}', "application/problem+json")
+    for name in SHOWN[command].split():
+        method, operation, path = described[name]
+        status, answer = next((int(code), each) for code, each in operation["responses"].items() if code.startswith("2"))
+        body = json.dumps(evil(answer["content"]["application/json"]["schema"])).encode()
+        stranger.says(method.upper(), status, body, path=path.partition("{")[0])
     ended = asking.call(*command.split())
     said = ended.stdout + ended.stderr
     assert "answered differently" not in said and not set("\x1b\x07\u202e") & set(said), ended

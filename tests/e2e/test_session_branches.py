@@ -90,7 +90,7 @@ def test_nothing_is_left(make_sessions):
     made = branches(sessions, session, "-n", "3")
     assert len(list(with_name(name))) >= 5
     traces = sessions.adder.traces()
-    sessions.ask("end", session, *made)
+    sessions.ask("rm", session, *made)
     harness.wait_until(lambda: not list(with_name(name)), "all branches to end")
 
     session = sessions.new()

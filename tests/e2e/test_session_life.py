@@ -96,10 +96,10 @@ def test_ended_while_a_cell_runs(sessions):
     session, name = sessions.new(), unique()
     running = sessions.started(session, named(name))
     assert with_name(name)
-    sessions.ask("end", session)
+    sessions.ask("rm", session)
     assert running.wait(harness.DEADLINE) == 130
     wait_until(lambda: not with_name(name), "its process to be gone")
-    assert sessions.ask("end", session)[0]["state"] == "ended", "ending twice is no error"
+    assert sessions.ask("rm", session)[0]["state"] == "ended", "ending twice is no error"
 
 
 def test_several_are_ended_at_once(sessions):
@@ -155,7 +155,7 @@ def test_status_counts_sessions(sessions):
     session = sessions.new()
     assert sessions.adder.status()["engine"]["sessions"]["live"] == before + 1
     assert "sessions" in sessions.adder.call("status").stdout
-    sessions.ask("end", session)
+    sessions.ask("rm", session)
     wait_until(
         lambda: sessions.adder.status()["engine"]["sessions"]["live"] == before, "the session to be gone"
     )
@@ -192,7 +192,7 @@ def test_another_user_does_not_see_them(installation, user, make_sessions):
         ["history", "mine"],
         ["interrupt", session],
         ["reset", session],
-        ["end", session],
+        ["rm", session],
         ["show", session[:13]],
     ):
         told = as_root("session", *arguments)

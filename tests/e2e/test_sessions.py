@@ -134,7 +134,7 @@ def test_commands_about_a_session(sessions):
     assert sessions.ask("reset", session)["session_id"] == session
     assert sessions.cell(session, "'x' in globals()").text == "False"
     assert sessions.ask("interrupt", session)["state"] == "idle", "nothing runs: nothing happens"
-    assert sessions.ask("end", session)[0]["state"] == "ended"
+    assert sessions.ask("rm", session)[0]["state"] == "ended"
     assert sessions.show(session)["reason"] == "on request" and sessions.show(session)["state"] == "ended"
 
 
@@ -156,7 +156,7 @@ def test_text_for_people(sessions):
         assert not re.search("[ \t]$", ended.stdout, re.M), ended.stdout
     names = sessions.adder.call("session", "list", "--names").stdout.splitlines()
     assert name in names
-    for arguments in (["reset", name], ["interrupt", name], ["end", name]):
+    for arguments in (["reset", name], ["interrupt", name], ["rm", name]):
         ended = sessions.adder.call("session", *arguments)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
     assert name not in sessions.adder.call("session", "list", "--names").stdout.splitlines()
@@ -201,7 +201,7 @@ def test_ids_by_prefix(sessions):
     "arguments, words",
     [
         (["show", "no-such"], ["no-such"]),
-        (["end", "no-such"], ["no-such"]),
+        (["rm", "no-such"], ["no-such"]),
         (["show", ""], ["session"]),
         (["show", "../x"], ["session"]),
         (["show", "a\n\x1b[2Jb"], ["session"]),
@@ -236,7 +236,7 @@ def test_name_that_is_taken(sessions):
     name = unique()
     session = sessions.new("--name", name)
     assert name in sessions.refused("new", "--name", name)
-    sessions.ask("end", session)
+    sessions.ask("rm", session)
     assert sessions.new("--name", name) != session, "the name of one that ended is free"
 
 

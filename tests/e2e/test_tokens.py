@@ -83,7 +83,7 @@ def test_a_file_that_others_may_read_is_refused(make_adder):
     create(adder, "a")
     before = stored(adder).read_bytes()
     stored(adder).chmod(0o640)
-    for command in (["list"], ["create", "b"], ["revoke", "a"], ["rotate", "a"]):
+    for command in (["list"], ["new", "b"], ["rm", "a"], ["rotate", "a"]):
         ended = adder.call("token", *command)
         assert ended.returncode == 125 and ended.stdout == "" and "chmod 600" in ended.stderr
     assert stored(adder).read_bytes() == before
