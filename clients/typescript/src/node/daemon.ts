@@ -96,7 +96,7 @@ async function adder(usual: string, ...args: string[]): Promise<string> {
       stdout?: string;
       stderr?: string;
     };
-    if (stdout && args[0] === "status") return stdout;
+    if (stdout && args.includes("status")) return stdout; // with 3 where no daemon runs
     const why = code === "ENOENT" ? `there is no program ${program}: ${ADVICE}` : stderr?.trim() || message;
     throw new ConnectionFailed(`nothing answers at ${usual}, and ${why.slice(0, SHOWN)}`, { cause: error });
   }
