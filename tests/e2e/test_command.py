@@ -125,7 +125,14 @@ def test_doctor(adder):
     assert told.returncode == parsed.returncode == 0
     level = adder.run("pass").isolation["level"]
     assert harness.strict_json(parsed.stdout)["level"] == level
-    assert "level" in told.stdout.lower() and str(level) in told.stdout
+    assert f"isolation level {level} of 4" in told.stdout
+    short = adder.call("doctor", "--short").stdout.splitlines()
+    assert len(short) == 3 and f"level {level} of 4" in short[0] and short[2].endswith(f"isolation level {level}")
+
+
+def test_doctor_in_short_names_a_mistake_of_the_configuration(make_adder):
+    ended = make_adder("[sandbox]\nno_such_key = 1\n").call("doctor", "--short")
+    assert ended.returncode == 1 and len(ended.stdout.splitlines()) == 3 and "no_such_key" in ended.stdout
 
 
 def test_environments(adder):

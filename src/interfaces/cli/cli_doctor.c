@@ -32,6 +32,9 @@ static const char *const costs[PROBE_FACTS] = {
     [PROBE_HUGE_PAGES] = "without them it takes longer to prepare a sandbox",
 };
 
+/* What is in force at each level. A host by itself gives at most 3; 4 is a container with gVisor's kernel. */
+#define LEVELS_MAX 4
+#define LEVEL_WELL 2 /* the least that runs without being asked for */
 static const char *const levels[] = {
     "plain processes: nothing is confined",
     "no namespaces: landlock, seccomp and rlimits only",
@@ -138,7 +141,7 @@ cli_doctor_try_run (struct checkup *checkup, const struct config *config)
 }
 
 static void
-cli_doctor_look (struct checkup *checkup)
+cli_doctor_look (struct checkup *checkup, gboolean containers)
 {
   g_autoptr (GError) problem = NULL;
   checkup->environments = json_array ();
@@ -158,7 +161,8 @@ cli_doctor_look (struct checkup *checkup)
     cli_doctor_add_problem (checkup, problem);
   else
     cli_doctor_try_run (checkup, config);
-  checkup->containers = doctor_look_at_containers (config);
+  if (containers)
+    checkup->containers = doctor_look_at_containers (config);
   config_free (config);
 }
 
@@ -239,7 +243,8 @@ cli_doctor_print_text (const struct checkup *checkup)
   json_array_foreach (checkup->problems, i, item)
       printf ("%s%s%s\n%s", cli_colour (stdout, CLI_YELLOW), json_string_value (item),
               cli_colour (stdout, CLI_PLAIN), i + 1 == json_array_size (checkup->problems) ? "\n" : "");
-  printf ("isolation level %u of 3: %s\n\n", checkup->probe.level, levels[MIN (checkup->probe.level, 3)]);
+  printf ("isolation level %u of %d: %s\n(level 4 is a container with gVisor's kernel)\n\n",
+          checkup->probe.level, LEVELS_MAX, levels[checkup->probe.level]);
   g_autoptr (json_t) mechanisms = list_mechanisms (&checkup->probe);
   doctor_print_rows (mechanisms, "to get it");
   doctor_print_rows (checkup->surroundings, "to change it");
@@ -255,6 +260,42 @@ cli_doctor_print_text (const struct checkup *checkup)
     printf ("daemon\n    adder %s, process %" JSON_INTEGER_FORMAT "\n",
             json_string_value (json_object_get (checkup->daemon, "version")),
             json_integer_value (json_object_get (checkup->daemon, "pid")));
+}
+
+static void
+cli_doctor_add_lacking (GString *names, const json_t *rows)
+{
+  gsize i;
+  json_t *row;
+  json_array_foreach (rows, i, row) if (!json_is_true (json_object_get (row, "good")))
+      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", json_member_text (row, "name"));
+}
+
+/* Three lines: the level, what is wrong or lacking, and whether a run works. */
+static void
+cli_doctor_print_short (const struct checkup *checkup)
+{
+  g_autoptr (GString) lacking = g_string_new (NULL);
+  g_autoptr (json_t) mechanisms = list_mechanisms (&checkup->probe);
+  cli_doctor_add_lacking (lacking, mechanisms);
+  cli_doctor_add_lacking (lacking, checkup->surroundings);
+  const char *problem = json_string_value (json_array_get (checkup->problems, 0));
+  doctor_print_mark (checkup->probe.level >= LEVEL_WELL);
+  printf ("%-16s level %u of %d: %s\n", "isolation", checkup->probe.level, LEVELS_MAX,
+          levels[checkup->probe.level]);
+  doctor_print_mark (!problem && lacking->len == 0);
+  if (problem)
+    printf ("%-16s %s\n", "host", problem);
+  else if (lacking->len > 0)
+    printf ("%-16s to improve: %s (adder doctor says how)\n", "host", lacking->str);
+  else
+    printf ("%-16s has every mechanism that sandboxes use\n", "host");
+  if (checkup->trial)
+    print_trial (checkup);
+  else {
+    doctor_print_mark (FALSE);
+    printf ("%-16s none, because of the problem above\n", "trial run");
+  }
 }
 
 /* The policy as this host and the configuration make it; the engine decides the same in host.c. */
@@ -280,9 +321,11 @@ show_policy (gboolean json)
 static int
 check_host (int argc, char **argv)
 {
-  gboolean json = FALSE, policy = FALSE;
+  gboolean json = FALSE, policy = FALSE, brief = FALSE;
   const GOptionEntry entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+      {"short", 0, 0, G_OPTION_ARG_NONE, &brief,
+       "Print three lines: the level, what the host lacks, a trial run", NULL},
       {"policy", 0, 0, G_OPTION_ARG_NONE, &policy, "Print which system calls a sandbox may make, and why",
        NULL},
       {NULL},
@@ -293,12 +336,14 @@ check_host (int argc, char **argv)
     return cli_fail_usage (problem);
   if (policy)
     return show_policy (json);
-  cli_doctor_look (&checkup);
+  cli_doctor_look (&checkup, json || !brief);
   if (json)
     cli_doctor_print_json (&checkup);
+  else if (brief)
+    cli_doctor_print_short (&checkup);
   else
     cli_doctor_print_text (&checkup);
-  gboolean well = checkup.probe.level >= 2 && checkup.trial_ok;
+  gboolean well = checkup.probe.level >= LEVEL_WELL && checkup.trial_ok;
   json_decref (checkup.environments);
   json_decref (checkup.problems);
   json_decref (checkup.trial);
