@@ -180,12 +180,15 @@ check_promises() {
   return 0
 }
 
-# The first command of the README, with a daemon and a store of its own.
+# The first command of the README, and those that it says to type next, with a daemon, a store and a folder of programs of its own.
 check_quickstart() {
   (
     own=$(mktemp -d)
-    export ADDER_RUNTIME_DIR="$own" ADDER_STATE_DIR="$own/state"
+    export ADDER_RUNTIME_DIR="$own" ADDER_STATE_DIR="$own/state" XDG_BIN_HOME="$own/bin" PATH="$own/bin:$PATH"
     trap 'build/adder stop; rm -rf -- "$own"' EXIT
-    scripts/quickstart >"$own/said" 2>&1 || { cat -- "$own/said"; exit 1; }
+    {
+      scripts/quickstart >"$own/said" 2>&1 && sed '1,/^Next, from/d' "$own/said" >"$own/next" &&
+        [ "$(grep -c '^  adder ' "$own/next")" -eq 3 ] && sh -eux "$own/next" >"$own/typed" 2>&1
+    } || { cat -- "$own/said" "$own/typed"; exit 1; }
   )
 }

@@ -49,8 +49,10 @@ as_root() {
 
 # Installs what is missing of the groups $@, or prints the one command that would and ends.
 install_packages() {
-  command -v dpkg-query >/dev/null ||
-    die "This script knows the packages of Debian 12 and Ubuntu 24.04 only; scripts/packages lists what is needed."
+  command -v dpkg-query >/dev/null || {
+    say "Not a Debian or Ubuntu: docs/install.md lists the packages to install. Continuing with what is here."
+    return 0
+  }
   missing=$(missing_packages "$@")
   [ -n "$missing" ] || return 0
   if ! can_be_root; then
@@ -105,15 +107,46 @@ configure() {
   mv -- "$directory.log" "$directory/setup.log"
 }
 
+# show_progress: reads what ninja prints. On a terminal one line is rewritten, else there is a line for each quarter.
+show_progress() {
+  quarters=0 width=0
+  [ ! -t 2 ] || width=$(stty size <&2 | cut -d ' ' -f 2)
+  while read -r line; do
+    steps=${line#\[} && steps=${steps%%\]*}
+    case $line in \[*/*\]*) ;; *) continue ;; esac
+    if [ "$width" -gt 0 ]; then
+      printf '\r\033[K%.*s' $((width - 1)) "$line" >&2
+    elif [ $((4 * ${steps%/*} / ${steps#*/})) -gt "$quarters" ]; then
+      quarters=$((4 * ${steps%/*} / ${steps#*/}))
+      say "  ${steps%/*} of ${steps#*/} steps"
+    fi
+  done
+  [ "$width" -eq 0 ] || printf '\r\033[K' >&2
+}
+
 # compile DIRECTORY [TARGET]...: all of it where no target is named.
 compile() {
   directory=$1
   shift
   say "Building $directory"
-  ninja -C "$directory" "$@" >"$directory/build.log" 2>&1 || {
+  status=$({ { ninja -C "$directory" "$@" 2>&1 && echo 0 >&3 || echo 1 >&3; } | tee "$directory/build.log" | show_progress; } 3>&1)
+  [ "$status" -eq 0 ] || {
     tail -n 60 "$directory/build.log" >&2
-    die "The build in $directory failed."
+    die "The build in $directory failed; $directory/build.log has all of it."
   }
+}
+
+# link_program PROGRAM: makes it `adder` in the user's own folder of programs (XDG_BIN_HOME, ~/.local/bin) where that is on PATH.
+# Succeeds when a shell finds PROGRAM as adder. Replaces nothing but a link to PROGRAM, and shadows no other adder.
+link_program() {
+  if command -v adder >/dev/null; then
+    [ "$(readlink -f "$(command -v adder)")" = "$(readlink -f "$1")" ]
+    return
+  fi
+  bin=${XDG_BIN_HOME-${HOME-}/.local/bin}
+  case :$PATH: in *:"$bin":*) ;; *) return 1 ;; esac
+  [ ! -e "$bin/adder" ] && [ ! -L "$bin/adder" ] || return 1
+  mkdir -p -- "$bin" && ln -s -- "$1" "$bin/adder" && say "Linked $bin/adder to $1"
 }
 
 # build DIRECTORY [MESON OPTION]...: both.
