@@ -3,6 +3,7 @@
 
     site.py pages PAGES OPENAPI.JSON NODE_MODULES    gathers in PAGES what docs/site/mkdocs.yml names, and what that links to
     site.py check SITE                               fails where a page of SITE asks others for something
+    site.py versions SITES                           lists the versions in SITES for their selector, and leads to the first
 
 Pages keep their places, so that links between them hold as they are. Directories have no page: their README stands for them."""
 import json
@@ -13,8 +14,7 @@ import shutil
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)\s]*)?\))")
-FENCE = re.compile(r"^( *)```.*?^\1```$", re.S | re.M)
+LINK = re.compile(r"(\[[\w/-]+\.md(?=\])|)(\]\()([^)#:\s]+)((?:#[^)\s]*)?\))")
 SHIPPED = {"swagger-ui-dist/swagger-ui.css": "swagger-ui.css", "swagger-ui-dist/swagger-ui-bundle.js": "swagger-ui-bundle.js",
            "iframe-worker/shim/index.js": "iframe-worker.js"}
 
@@ -33,28 +33,34 @@ PAGE = """<!doctype html>
 <script src="swagger-ui-bundle.js"></script>
 <script src="description.js"></script>
 <script>
+  // As the page around it is, where that may be looked at: not of files.
+  try {
+    document.documentElement.classList.toggle("dark-mode", parent.document.body.dataset.mdColorScheme == "slate");
+  } catch { document.body.style.background = "white"; }
   SwaggerUIBundle({spec: description, dom_id: "#api", docExpansion: "none", supportedSubmitMethods: [], validatorUrl: null});
 </script>
 </html>
 """
 
 
-def named_pages():
-    return re.findall(r"^ +- .*: (\S+\.md)$", (ROOT / "docs/site/mkdocs.yml").read_text(), re.M)
+# Of each page in the navigation its title there.
+NAMED = {page: title for title, page in re.findall(r"^ +- (.*): (\S+\.md)$", (ROOT / "docs/site/mkdocs.yml").read_text(), re.M)}
 
 
 def with_links(path, text, found):
-    """TEXT of the page PATH, whose links lead to files. They are added to FOUND."""
+    """TEXT of the page PATH, whose links lead to files. They are added to FOUND. Links that are called by a file's name get the
+    title of its page."""
 
     def link(match):
-        target = pathlib.Path(os.path.normpath(path.parent / match[2]))
+        target = pathlib.Path(os.path.normpath(path.parent / match[3]))
         if (ROOT / target).is_dir():
             if not (ROOT / target / "README.md").is_file():
                 return match[0]  # mkdocs says so
             target /= "README.md"
         if (ROOT / target).is_file():
             found.append(target)
-            return match[1] + os.path.relpath(target, path.parent) + match[3]
+            title = "[" + NAMED.get(str(target), match[1][1:]) if match[1] else ""
+            return title + match[2] + os.path.relpath(target, path.parent) + match[4]
         return match[0]
 
     return LINK.sub(link, text)
@@ -62,7 +68,7 @@ def with_links(path, text, found):
 
 def gather(pages, openapi, modules):
     shutil.rmtree(pages, ignore_errors=True)
-    waiting = [pathlib.Path(name) for name in named_pages() if name != "api.md"]
+    waiting = [pathlib.Path(name) for name in NAMED if name != "api.md"]
     waiting += [path.relative_to(ROOT) for path in (ROOT / "docs").glob("*.md")]  # one that nobody names is found
     done = set()
     while waiting:
@@ -77,6 +83,7 @@ def gather(pages, openapi, modules):
         else:
             shutil.copyfile(ROOT / path, copy)
     (pages / "api.md").write_text(API)
+    shutil.copyfile(ROOT / "docs/site/site.css", pages / "site.css")
     place = pages / "viewer"
     place.mkdir()
     for name, shipped in SHIPPED.items():
@@ -101,9 +108,25 @@ def check(site):
     return 1 if problems else 0
 
 
+DEVELOPMENT = "development"  # what scripts/docs builds where no version is named
+
+
+def versions(sites):
+    """versions.json is in the form of mike, which mkdocs-material reads. Releases come first, the newest of them at the top."""
+    names = [path.parent.name for path in sites.glob("*/index.html")]
+    names.sort(key=lambda name: (name != DEVELOPMENT, [int(number) for number in re.findall(r"\d+", name)]), reverse=True)
+    listed = [{"version": name, "title": name, "aliases": []} for name in names]
+    (sites / "versions.json").write_text(json.dumps(listed) + "\n")
+    (sites / "index.html").write_text(
+        f'<!doctype html>\n<title>Adder</title>\n<meta http-equiv="refresh" content="0; url={names[0]}/index.html">\n'
+    )
+
+
 if sys.argv[1:2] == ["pages"] and len(sys.argv) == 5:
     gather(*map(pathlib.Path, sys.argv[2:]))
 elif sys.argv[1:2] == ["check"] and len(sys.argv) == 3:
     sys.exit(check(pathlib.Path(sys.argv[2])))
+elif sys.argv[1:2] == ["versions"] and len(sys.argv) == 3:
+    versions(pathlib.Path(sys.argv[2]))
 else:
     sys.exit(__doc__)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation's site: what scripts/docs, which builds it as a check, takes for an error."""
+import json
 import subprocess
 import sys
 
@@ -52,6 +53,27 @@ def test_mistakes(pages, page, text, problem):
     site = pages.parent / "site"
     assert "POST" in (site / "viewer/description.js").read_text().upper() and (site / "viewer/swagger-ui-bundle.js").stat().st_size > 1 << 20
     assert ends_of_docs("check", site).returncode == 0
+    home = (site / "index.html").read_text()
+    assert '"provider": "mike"' in home and 'data-md-color-scheme="slate"' in home and 'href="api.html"' in home
+    assert list(site.glob("search/search_index.js*"))
+    assert ">Guard</a>" in (site / "docs/ask.html").read_text(), "a link that is called guard.md has the title of its page"
+
+
+def test_versions_are_listed(tmp_path):
+    for name in ("0.9.0", "development", "0.10.0", "none"):
+        (tmp_path / name).mkdir()
+        if name != "none":
+            (tmp_path / name / "index.html").touch()
+    assert ends_of_docs("versions", tmp_path).returncode == 0
+    listed = json.loads((tmp_path / "versions.json").read_text())
+    assert [version["version"] for version in listed] == ["0.10.0", "0.9.0", "development"]
+    assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text()
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--version", "../x"], ["--version", ""], ["--nothing"]])
+def test_usage_of_the_script(arguments):
+    ended = subprocess.run(["scripts/docs", *arguments], cwd=REPOSITORY, capture_output=True, text=True)
+    assert ended.returncode == 1 and "version" in ended.stderr and ended.stdout == ""
 
 
 @pytest.mark.parametrize("text", ASKS.values(), ids=ASKS)
