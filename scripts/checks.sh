@@ -165,6 +165,14 @@ check_prose() {
       grep -vE '^docs/(clients|http|http-routes|mcp|mcp-features|packages)\.md$' | sed "s|^|$top/|"))
 }
 
+# What the tools of MCP cost a model is what docs/mcp.md says. --write puts it in.
+check_tokens() {
+  # An engine of its own, since the user's daemon may have other settings.
+  own=$(mktemp -d)
+  ADDER_RUNTIME_DIR="$own" ADDER_STATE_DIR="$own" ADDER_CONFIG_DIR="$own" NODE_PATH=build/prose-packages/node_modules \
+    build/node/bin/node docs/prose/tokens.cjs build/adder "$@" && rm -rf -- "$own"
+}
+
 # Each test that tests/PROMISES.md names is there: FILE::FUNCTION in Python, FILE::PATH in C, where tables may hold the end of a
 # path alone.
 check_promises() {

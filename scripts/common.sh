@@ -276,10 +276,10 @@ site_tools() {
   npm_packages docs-packages docs/site "what shows OpenAPI" "4 MB"
 }
 
-# What reads prose.
+# What reads prose, and counts its tokens.
 prose_tools() {
   install_node
-  npm_packages prose-packages docs/prose textlint "6 MB"
+  npm_packages prose-packages docs/prose "textlint and js-tiktoken" "12 MB"
 }
 
 # A real model, small enough to be in a package, and a server for it. Where they cannot be had, their test is skipped.

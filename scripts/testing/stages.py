@@ -150,6 +150,7 @@ def whole(tier="whole"):
         *(check(name) for name in LIGHT_CHECKS),
         check("site", ("site-tools",)),
         check("prose", ("prose-tools",)),
+        check("tokens", ("prose-tools",)),
         check("clients_page", after=("clients", "e2e")),
         check("quickstart"),
         check("disable_layers", ("build-mutation", *(("build-release",) if tier == "deep" else ()))),
