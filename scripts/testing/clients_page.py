@@ -14,7 +14,7 @@ import xml.etree.ElementTree
 PAGE, RESULTS = pathlib.Path("docs/clients.md"), pathlib.Path("build/test-results")
 BEGIN, END = "<!-- clients: begin; made by scripts/testing/clients_page.py -->\n", "<!-- clients: end -->\n"
 SECTIONS = ("MCP", "Agent frameworks", "HTTP")
-TITLES = ("client", "version", "what reaches the model or the caller", "what is done for it", "tested with", "tests")
+TITLES = ("client", "version", "parts of a reply that arrive", "how Adder adapts", "tested with", "tests")
 TEST = re.compile(r"`([^` ]+\.py::[^` ]+)`")
 
 
@@ -38,7 +38,7 @@ def read_results():
                 known, tests = rows[row["section"]].setdefault((row["client"], row["version"]), (row, set()))
                 tests.add(test_of(case))
                 if known != row:
-                    problems.append(f"two tests tell different things of {row['client']}:\n  {known}\n  {row}")
+                    problems.append(f"two tests disagree about {row['client']}:\n  {known}\n  {row}")
     return rows, skipped, problems
 
 
@@ -70,7 +70,7 @@ def made(rows, kept):
 def main():
     rows, skipped, problems = read_results()
     if not any(rows.values()):
-        sys.exit(f"{RESULTS} has no rows of clients: scripts/test makes them")
+        sys.exit(f"{RESULTS} has no rows: run scripts/test first")
     page = PAGE.read_text()
     head, rest = page.split(BEGIN)
     block, tail = rest.split(END)

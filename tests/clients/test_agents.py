@@ -60,7 +60,7 @@ def test_the_loop_ends_with_what_was_computed(served, client_row, name):
     assert ended.stdout.startswith("The tool said: ") and expected in ended.stdout, ended.stdout
     if name in SDKS:
         client, package = SDKS[name]
-        done = f"tools in its format (`tools.definitions`), as in `examples/agents/{name}.py`"
+        done = f"tools in its format (`tools.definitions`); see `examples/agents/{name}.py`"
         client_row("Agent frameworks", client, importlib.metadata.version(package), "a tool's reply as JSON", done)
 
 

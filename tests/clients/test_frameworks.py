@@ -17,17 +17,17 @@ CELLS = [
     f"    def _repr_png_(self): return {BLUE!r}\ndisplay(Dot())\n6 * 7",
     *["1 / 0"] * 3,
 ]
-NAMELESS = "`links=text`, since it calls itself `mcp`"
+NAMELESS = "`links=text`, because its name is `mcp`"
 
-# Of each call: its environment, the client, and what is done for it.
+# Of each call: its environment, the client, and how Adder adapts.
 FRAMEWORKS = {
     ("official", "mcp-1"): ("official SDK for Python", NAMELESS),
     ("official", "mcp-2"): ("official SDK for Python", NAMELESS),
-    ("langchain", "mcp-1"): ("LangChain (`langchain-mcp-adapters`)", f"{NAMELESS}; links would go to the model's API, which refuses them"),
-    ("autogen", "mcp-1"): ("AutoGen (`autogen-ext`)", f"{NAMELESS}; it fails on links"),
+    ("langchain", "mcp-1"): ("LangChain (`langchain-mcp-adapters`)", f"{NAMELESS}; it would pass links to the model's API, which rejects them"),
+    ("autogen", "mcp-1"): ("AutoGen (`autogen-ext`)", f"{NAMELESS}; it cannot handle links"),
     ("smolagents", "mcp-1"): ("smolagents", NAMELESS),
-    ("fastmcp", "mcp-2"): ("FastMCP", "a form has a default for each optional field, or it refuses its own answer"),
-    ("pydantic_ai", "mcp-2"): ("pydantic-ai", "code that fails is no error, or it gives up after the second"),
+    ("fastmcp", "mcp-2"): ("FastMCP", "optional fields of forms have defaults; without them it rejects its own answer"),
+    ("pydantic_ai", "mcp-2"): ("pydantic-ai", "failed code is not a tool error; it gives up after the second error"),
     ("openai_agents", "mcp-2"): ("OpenAI Agents SDK", NAMELESS),
     ("llama_index", "mcp-2"): ("LlamaIndex (`llama-index-tools-mcp`)", NAMELESS),
     ("strands", "mcp-2.1"): ("Strands Agents", NAMELESS),
@@ -81,7 +81,7 @@ def test_what_a_framework_hands_to_a_model(served, client_row, call):
     reached, client, changed = parts_of(whole), *FRAMEWORKS[call]
     assert "text" in reached and ("ids of files" in reached) == changed.startswith(NAMELESS), reached
     others = [part for part in parts_of(failed[0]) if part not in reached]
-    reaches = ", ".join(reached) + "".join(f"; {part} where there are no pictures and files" for part in others)
+    reaches = ", ".join(reached) + "".join(f"; {part} if there are no pictures or files" for part in others)
     client_row("MCP", client, seen["version"], reaches, changed)
 
 

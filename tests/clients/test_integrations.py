@@ -87,7 +87,7 @@ def test_a_tool_is_called(adder, client_row, module):
     assert len(long) <= 10_000 and '"image/png": "(a picture)"' in long and " more characters ..." in long
     json.loads(long)
     client, package = FRAMEWORKS[module]
-    reaches = "a tool's reply as JSON of at most 10,000 characters, without the bytes of pictures"
+    reaches = "a tool's reply as JSON of at most 10,000 characters, without picture data"
     done = f"`{module.__name__}`"
     client_row("Agent frameworks", client, importlib.metadata.version(package), reaches, done)
 

@@ -67,7 +67,7 @@ def test_a_result_is_whole(adder, client_row):
     assert result.check() is result and result.isolation.level == result.raw["isolation"]["level"]
     assert result.usage.wall_ms == result.raw["usage"]["wall_ms"]
     assert set(result.raw) - {field for field in vars(result)} == set(), "each member has its place"
-    client_row("HTTP", "`adder-client` for Python", adder_client.__version__, "all members of a result, typed", "it is Adder's own")
+    client_row("HTTP", "`adder-client` for Python", adder_client.__version__, "all members of a result, with types", "part of Adder")
 
 
 def test_what_failed_is_a_result_too(adder):

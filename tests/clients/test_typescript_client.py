@@ -70,7 +70,7 @@ def package(common_directory):
 
 def own_row(client_row, place):
     version = npm_version(PACKAGE.parent, PACKAGE.name)
-    client_row("HTTP", f"`adder-client` for {place}", version, "all members of a result, typed", "it is Adder's own")
+    client_row("HTTP", f"`adder-client` for {place}", version, "all members of a result, with types", "part of Adder")
 
 
 def node_of(param):

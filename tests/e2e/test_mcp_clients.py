@@ -40,7 +40,7 @@ def test_crewai_sends_null_for_each_optional_argument(adder, client_row, version
                 assert said == "42"
     with Lines(adder, "--conversation", "settled") as fixed:
         assert text(fixed.call("run_python", {"code": "1", "conversation": None})) == "1"
-    client_row("MCP", "CrewAI", "1.15.30", "text", "`null` for each argument that is left out is accepted", "its bytes")
+    client_row("MCP", "CrewAI", "1.15.30", "text", "`null` is accepted for every optional argument", "its bytes")
 
 
 @pytest.mark.parametrize("toolset,name", [("compute", "compute_with_python"), ("code_executor", "run_python"), ("assistant", "run_python")])
@@ -325,7 +325,7 @@ def test_what_a_client_is_sent(adder, client_row, version, name, options, linked
             id = line.split("file_id ")[1]
             assert text(lines.call("get_file", {"file_id": id})) == "a,b"
     if name == "codex-mcp-client" and not options:
-        done = "no structured content (`structured=off`): it shows no content beside that"
+        done = "no structured content (`structured=off`): it would show nothing else"
         client_row("MCP", "Codex", "", "text, pictures, links to files", done, "its name")
 
 

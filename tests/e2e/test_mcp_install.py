@@ -116,7 +116,7 @@ def test_a_client_is_told_where_it_looks(place, client_row, client):
     sums = {**place.entry(client), "args": ["mcp", "--toolset", "compute"]}
     assert parse(path, path.read_text()) == {key: {"adder": place.entry(client), "sums": sums}}
     done = f"`adder mcp install --client {client}` registers `adder mcp`"
-    client_row("MCP", f"{TITLES[client]}, its configuration", "", "not tried", done, "its file")
+    client_row("MCP", f"{TITLES[client]}, its configuration", "", "not tested", done, "its file")
 
 
 @pytest.mark.parametrize("client", [name for name in CLIENTS if CLIENTS[name][1]])

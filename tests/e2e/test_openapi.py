@@ -86,5 +86,5 @@ def test_the_server_does_what_it_says(served, judges, client_row, tmp_path):
     assert ended.returncode == 0, "\n".join(line[:300] for line in ended.stdout.splitlines())[-6000:] + ended.stderr[-2000:]
     assert served.get("/healthz", secret="").status == 200
     version = python_version(judges / "python", "schemathesis")
-    done = "bodies state which numbers and texts they may hold"
+    done = "schemas limit all numbers and strings"
     client_row("HTTP", "Schemathesis", version, "replies as `/openapi.json` describes them", done)

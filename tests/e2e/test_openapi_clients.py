@@ -83,7 +83,7 @@ def test_what_a_body_may_not_hold_is_said(document):
     assert whole and all(-(2**63) <= part["minimum"] <= part["maximum"] < 2**63 for part in whole)
 
 
-LINTED = "`/openapi.json`, without a finding"
+LINTED = "`/openapi.json`, without findings"
 
 
 def test_redocly_finds_nothing(described, client_row):
@@ -160,5 +160,5 @@ def test_a_generated_client_runs_code(served, described, client_row):
     )
     assert ended.stdout.splitlines() == ["ok hello 42", "error ZeroDivisionError", "21 2", "ended", "True 404", "[]"], ended
     version = python_version(GENERATOR / "python", "openapi-python-client")
-    done = "no default is an object, and schemas have names"
+    done = "schemas have names, and no default is an object"
     client_row("HTTP", "openapi-python-client", version, "results, cells of sessions, files and problems as objects", done)

@@ -72,7 +72,7 @@ def test_a_row_whose_test_is_skipped_stays(place):
 
 
 def test_what_cannot_be_a_page_is_said(place):
-    assert place.check() == (1, "build/test-results has no rows of clients: scripts/test makes them\n")
+    assert place.check() == (1, "build/test-results has no rows: run scripts/test first\n")
     place.results(("test_a", ROW, None), ("test_b", {**ROW, "reaches": "pictures"}, None))
     status, said = place.check("--write")
-    assert status == 1 and "two tests tell different things of One" in said
+    assert status == 1 and "two tests disagree about One" in said
