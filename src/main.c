@@ -10,6 +10,7 @@
 #include "apps/agent/cli_agent.h"
 #include "apps/ask/cli_ask.h"
 #include "apps/chat/cli_chat.h"
+#include "apps/repl/cli_repl.h"
 #include "apps/telegram/cli_telegram.h"
 #include "bench/cli_bench.h"
 #include "interfaces/cli/cli.h"
@@ -28,6 +29,8 @@ static const struct cli_command commands[] = {
     {"session", "COMMAND", "keep interpreters between runs: make, show and end sessions", cli_session,
      .travels = TRUE,
      .examples = "adder session new --name lab\nadder run -s lab -c 'x = 1'\nadder session rm lab"},
+    {"repl", "[--session SESSION]", "type Python at a prompt in a live session", cli_repl, .travels = TRUE,
+     .examples = "adder repl\nadder repl --session lab"},
     {"file", "COMMAND", "put in, get and list the files of runs", cli_file, .travels = TRUE,
      .examples = "adder file put sales.csv\nadder file list"},
     {"approval", "COMMAND", "say yes or no to code, and to changes of directories, that wait for it",

@@ -8,7 +8,7 @@ import sys
 
 PAGE = pathlib.Path("docs/adder.1")
 # Sections that say "the other options are those of".
-LIKE = {"chat": "agent", "session": "run", "guard": "run"}
+LIKE = {"chat": "agent", "repl": "run", "session": "run", "guard": "run"}
 
 
 def ask(part):

@@ -1,23 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """`adder chat`: through a pipe, and at a terminal. The model is a script (replay:FILE); tools, sessions and the daemon are
 real. docs/chat.md"""
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import signal
 import stat
-import struct
 import subprocess
-import termios
-import time
 
 import pytest
 
 from agents import Agents, exchange, native
-from harness import DEADLINE, strict_json, unique
+from harness import strict_json, unique
+from terminal import Terminal
 
 SNAKE = "\N{SNAKE}"
 
@@ -279,62 +274,17 @@ def test_pictures_are_files(agents):
 # ---- at a terminal ----
 
 
-class Terminal:
-    """`adder chat` at a terminal of its own."""
-
-    def __init__(self, adder, *arguments, columns=100):
-        self.ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        self.before = termios.tcgetattr(theirs)
-        self.seen = ""
-        self.process = adder.popen(
-            "chat",
-            *arguments,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env={**adder.process_environment(), "TERM": "xterm"},
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )
-        self.theirs = theirs  # kept, so that its modes can be read at the end
-
-    def type(self, text):
-        os.write(self.ours, text.encode())
-
-    def wait_for(self, text, deadline=DEADLINE):
-        """Reads until TEXT is there; what came until then."""
-        end = time.monotonic() + deadline
-        while text not in self.seen:
-            ready, _, _ = select.select([self.ours], [], [], max(0, end - time.monotonic()))
-            assert ready, f"no {text!r} within {deadline} s after {self.seen!r}"
-            self.seen += os.read(self.ours, 65536).decode(errors="replace")
-        at = self.seen.index(text) + len(text)
-        before, self.seen = self.seen[:at], self.seen[at:]
-        return before
-
-    def end(self):
-        code = self.process.wait(DEADLINE)
-        after = termios.tcgetattr(self.theirs)
-        os.close(self.ours)
-        os.close(self.theirs)
-        assert after[3] == self.before[3], "the terminal is as it was"
-        return code
-
-
 @pytest.fixture
 def terminal():
     made = []
 
     def open_terminal(agents, script, *arguments):
-        made.append(Terminal(agents.adder, "--model", agents.script(script), *arguments))
+        made.append(Terminal(agents.adder, "chat", "--model", agents.script(script), *arguments))
         return made[-1]
 
     yield open_terminal
     for each in made:
-        if each.process.poll() is None:
-            each.process.kill()
-            each.process.wait()
+        each.kill()
 
 
 @pytest.mark.quick

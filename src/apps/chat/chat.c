@@ -205,6 +205,21 @@ chat_use_model (struct chat *chat, const char *name, GError **error)
   return TRUE;
 }
 
+/* ---- messages ---- */
+
+/* A line that ends in "\\" goes on in the next one. */
+static gboolean
+chat_goes_on (GString *message)
+{
+  gboolean more = g_str_has_suffix (message->str, "\\");
+  if (more)
+    g_string_truncate (message, message->len - 1);
+  return more;
+}
+
+static const struct lines_kind chat_lines = {
+    .prompt = "you> ", .prompt_more = "...> ", .history = "chat-history", .goes_on = chat_goes_on};
+
 /* ---- the loop ---- */
 
 static void
@@ -270,7 +285,7 @@ chat_begin (struct chat *chat)
   chat->ending = (struct event_source){.cancel = end_answer, .interrupt = interrupt_answer};
   chat->acting = (struct event_source){.cancel = end_command, .interrupt = interrupt_command};
   chat->typing = (struct event_source){.cancel = end_typing, .interrupt = chat_interrupt_nothing};
-  chat->lines = lines_open (&note);
+  chat->lines = lines_open (&chat_lines, chat, &note);
   chat->models = g_ptr_array_new_with_free_func ((GDestroyNotify)model_free);
   chat->pictures = json_array ();
   python_session_init (&chat->session);

@@ -4,9 +4,9 @@
 
 #include "apps/agent/view.h"
 #include "apps/agent/work.h"
-#include "apps/chat/lines.h"
 #include "apps/chat/python_session.h"
 #include "apps/chat/transcript.h"
+#include "apps/lines/lines.h"
 
 struct chat {
   struct agent_work work;

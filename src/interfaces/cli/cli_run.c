@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `adder run`: from options to a request, from a source of events to what a person or a program reads. */
+#include "interfaces/cli/cli_run.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -371,10 +373,10 @@ cli_run_follow (struct event_source *source, struct signal_handler *signals,
   return -1;
 }
 
-static int
-cli_run_run (const struct run_options *options, const struct submission *request, GError **error)
+int
+cli_run_request (const struct run_options *options, const struct submission *request,
+                 struct signal_handler *signals, GError **error)
 {
-  struct signal_handler *signals = signal_handler_start ();
   struct event_source *source = event_source_open (!options->no_daemon, request, error);
   if (!source)
     return -1;
@@ -412,7 +414,7 @@ cli_run (int argc, char **argv)
     code = cli_run_report (problem, options.json || cli_run_wants_json (argc, argv), TRUE);
   else if ((code = options.check ? run_check (&options, &problem)
                    : run_options_fill (&request, &options, &problem)
-                       ? cli_run_run (&options, &request, &problem)
+                       ? cli_run_request (&options, &request, signal_handler_start (), &problem)
                        : -1) < 0)
     code = cli_run_report (problem, options.json, FALSE);
   submission_clear (&request);

@@ -7,44 +7,14 @@
 #include "common/json.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/run_options.h"
+#include "interfaces/cli/session_new.h"
 #include "interfaces/cli/view/session_view.h"
-#include "interfaces/remote/remote.h"
 #include "interfaces/socket/client.h"
-#include "operations/session_fields.h"
 
 #define ENDED_MAX     1024
 #define ARGUMENTS_MAX 101 /* a session and names of variables: session_variables_params */
 
 /* ---- new ---- */
-
-static json_t *
-ask_new (const struct submission *request, const char *name, GError **error)
-{
-  if (remote_is_set ()) {
-    g_autoptr (json_t) body = remote_body (request, error);
-    if (body && name)
-      json_object_set_new (body, "name", json_text_or_null (name));
-    return body ? remote_ask ("POST", "/v1/sessions", body, session_replies, -1, error) : NULL;
-  }
-  g_autofree char *socket = client_socket (error);
-  g_autoptr (json_t) question =
-      json_pack ("{s:s, s:O, s:s?}", "op", "new", "options", request->body, "name", name);
-  return socket ? client_ask_session (socket, question, request->fds, request->fd_count, error) : NULL;
-}
-
-static gboolean
-cli_session_make (const struct run_options *options, json_t **ret_session, GError **error)
-{
-  struct submission request;
-  const char *name = options->session_name;
-  submission_init (&request);
-  if (name && !g_utf8_validate (name, -1, NULL))
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the session's name is not UTF-8");
-  else if (run_options_fill (&request, options, error))
-    *ret_session = ask_new (&request, name, error);
-  submission_clear (&request);
-  return *ret_session != NULL;
-}
 
 static void
 view_id (const json_t *session)
@@ -63,7 +33,7 @@ cli_session_new (int argc, char **argv)
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
   else {
-    (void)cli_session_make (&options, &session, &problem);
+    session = session_new_make (&options, &problem);
     code = operation_command_print (session, problem, options.json, view_id);
   }
   run_options_clear (&options);

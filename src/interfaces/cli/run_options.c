@@ -21,7 +21,8 @@
 
 /* ---- the table ---- */
 
-#define BOTH (RUN_OPTIONS_RUN | RUN_OPTIONS_SESSION)
+#define NEW  (RUN_OPTIONS_SESSION | RUN_OPTIONS_REPL) /* makes a session */
+#define BOTH (RUN_OPTIONS_RUN | NEW)
 
 struct option_row {
   guint commands; /* of enum run_options_for */
@@ -44,7 +45,7 @@ struct option_row {
 /* The most used first, then in groups, as the help has them. */
 static const struct option_row option_table[] = {
     {RUN_OPTIONS_RUN, PLACE (code), {"code", 'c', TEXT, "Run CODE", "CODE"}},
-    {RUN_OPTIONS_SESSION, PLACE (session_name), {"name", 0, TEXT, "Name of the session", "NAME"}},
+    {NEW, PLACE (session_name), {"name", 0, TEXT, "Name of the session", "NAME"}},
     {BOTH,
      PLACE (files),
      {"file", 'f', TEXTS,
@@ -55,6 +56,9 @@ static const struct option_row option_table[] = {
      PLACE (session),
      {"session", 's', TEXT, "Run in a session, where the last cell left off (adder session list)", "SESSION"},
      "session"},
+    {RUN_OPTIONS_REPL,
+     PLACE (session),
+     {"session", 's', TEXT, "Go on in this session, which stays; else a new one is made", "SESSION"}},
     {BOTH,
      PLACE (environment),
      {"env", 'e', TEXT, "Environment to run in (adder env list)", "NAME"},
@@ -70,7 +74,9 @@ static const struct option_row option_table[] = {
     {BOTH,
      PLACE (timeout),
      {"timeout", 't', TEXT, "Wall clock limit in seconds, or as in 500ms, 2min", "TIME"}},
-    {BOTH, PLACE (json), {"json", 0, SWITCH, "Print the result as one JSON object, and nothing else", NULL}},
+    {RUN_OPTIONS_RUN | RUN_OPTIONS_SESSION,
+     PLACE (json),
+     {"json", 0, SWITCH, "Print the result as one JSON object, and nothing else", NULL}},
 
     HEADING ("Code and input"),
     {RUN_OPTIONS_RUN,
@@ -148,7 +154,7 @@ static const struct option_row option_table[] = {
     {RUN_OPTIONS_RUN,
      PLACE (no_wait),
      {"no-wait", 0, SWITCH, "With --session: do not wait while another cell runs", NULL}},
-    {RUN_OPTIONS_SESSION,
+    {NEW,
      PLAIN,
      {"evict", 0, SWITCH, "At the limit of sessions, end the one of yours that was idle longest", NULL},
      "evict"},

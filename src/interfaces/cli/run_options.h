@@ -28,6 +28,7 @@ struct run_options {
 enum run_options_for {
   RUN_OPTIONS_RUN = 1 << 0,     /* `adder run` */
   RUN_OPTIONS_SESSION = 1 << 1, /* `adder session new`, `replay` and their like */
+  RUN_OPTIONS_REPL = 1 << 3,    /* `adder repl` */
 };
 
 /* The options of COMMAND, which are parsed into OPTIONS; the caller's (g_free). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "apps/chat/lines.h"
+#include "apps/lines/lines.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -7,14 +7,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "apps/chat/editor.h"
-#include "apps/chat/line_history.h"
+#include "apps/lines/line_history.h"
 #include "common/module.h"
 
-#define PROMPT      "you> "
-#define PROMPT_MORE "...> "
-
 struct lines {
+  const struct lines_kind *kind;
   gboolean terminal;
   struct termios before; /* of the terminal */
   const struct editor_class *class;
@@ -35,7 +32,7 @@ choose_locale (void)
 }
 
 static void
-open_editor (struct lines *lines, char **ret_note)
+open_editor (struct lines *lines, gpointer data, char **ret_note)
 {
   g_autoptr (GError) problem = NULL;
   lines->class = module_load (EDITOR_MODULE, EDITOR_SYMBOL, &problem);
@@ -44,8 +41,8 @@ open_editor (struct lines *lines, char **ret_note)
     return;
   }
   choose_locale ();
-  lines->editor = lines->class->open (stdin, stderr, LINE_HISTORY_LINES);
-  lines->history = line_history_open (&problem);
+  lines->editor = lines->class->open (stdin, stderr, LINE_HISTORY_LINES, lines->kind->complete, data);
+  lines->history = line_history_open (lines->kind->history, &problem);
   if (problem)
     *ret_note = g_strdup (problem->message);
   for (char *const *line = lines->history ? line_history_lines (lines->history) : NULL; line && *line; line++)
@@ -54,14 +51,15 @@ open_editor (struct lines *lines, char **ret_note)
 }
 
 struct lines *
-lines_open (char **ret_note)
+lines_open (const struct lines_kind *kind, gpointer data, char **ret_note)
 {
   struct lines *lines = g_new0 (struct lines, 1);
   *ret_note = NULL;
+  lines->kind = kind;
   lines->terminal =
       isatty (STDIN_FILENO) && isatty (STDERR_FILENO) && tcgetattr (STDIN_FILENO, &lines->before) == 0;
   if (lines->terminal && g_strcmp0 (g_getenv ("TERM"), "dumb") != 0)
-    open_editor (lines, ret_note);
+    open_editor (lines, data, ret_note);
   return lines;
 }
 
@@ -127,9 +125,11 @@ lines_read_line (struct lines *lines, const char *prompt, char **ret_line)
     return end == EDITOR_OVER ? LINES_OVER : LINES_CANCELLED;
   }
   *ret_line = g_utf8_make_valid (line, -1);
-  if ((*ret_line)[0] != '\0' && !g_ascii_isspace ((*ret_line)[0]))
+  gboolean kept =
+      (*ret_line)[0] != '\0' && (lines->kind->keeps_indented || !g_ascii_isspace ((*ret_line)[0]));
+  if (kept)
     lines->class->remember (lines->editor, *ret_line);
-  if (lines->history)
+  if (kept && lines->history)
     line_history_add (lines->history, *ret_line);
   return LINES_MESSAGE;
 }
@@ -138,16 +138,15 @@ enum lines_end
 lines_read (struct lines *lines, char **ret_message)
 {
   g_autoptr (GString) message = g_string_new (NULL);
-  for (const char *prompt = PROMPT;; prompt = PROMPT_MORE) {
+  for (const char *prompt = lines->kind->prompt;; prompt = lines->kind->prompt_more) {
     g_autofree char *line = NULL;
     enum lines_end end = lines_read_line (lines, prompt, &line);
     if (end != LINES_MESSAGE && (end != LINES_OVER || message->len == 0))
       return end;
-    gboolean goes_on = line && g_str_has_suffix (line, "\\");
-    g_string_append_len (message, line ? line : "", line ? (gssize)strlen (line) - goes_on : 0);
+    g_string_append (message, line ? line : "");
     if (message->len > LINES_MESSAGE_BYTES)
       return LINES_TOO_LONG;
-    if (!goes_on)
+    if (!line || !lines->kind->goes_on (message))
       break;
     g_string_append_c (message, '\n');
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines go to the file's end, so that no chat overwrites what another one added; who opens it and finds too
- * many leaves the last ones. */
-#include "apps/chat/line_history.h"
+/* Lines go to the file's end, so that no program overwrites what another one added; who opens it and finds
+ * too many leaves the last ones. */
+#include "apps/lines/line_history.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,10 +55,10 @@ trim (const char *path, char *const *lines, GError **error)
 }
 
 struct line_history *
-line_history_open (GError **error)
+line_history_open (const char *name, GError **error)
 {
   g_autofree char *folder = paths_state_dir (error);
-  g_autofree char *path = folder ? g_build_filename (folder, "chat-history", NULL) : NULL;
+  g_autofree char *path = folder ? g_build_filename (folder, name, NULL) : NULL;
   g_auto (GStrv) lines = path ? line_history_read_lines (path, error) : NULL;
   if (!lines || !trim (path, lines, error))
     return NULL;
@@ -93,7 +93,7 @@ line_history_lines (const struct line_history *history)
 void
 line_history_add (struct line_history *history, const char *line)
 {
-  if (g_ascii_isspace (line[0]) || line[0] == '\0' || strlen (line) > LINE_BYTES || strchr (line, '\n') ||
+  if (line[0] == '\0' || strlen (line) > LINE_BYTES || strchr (line, '\n') ||
       g_strcmp0 (line, history->last) == 0)
     return;
   g_autofree char *whole = g_strconcat (line, "\n", NULL);

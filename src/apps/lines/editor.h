@@ -17,9 +17,14 @@ enum editor_end {
 
 struct editor;
 
+/* What the last *RET_LENGTH bytes of BEFORE, the line up to the cursor, can become; the caller's. NULL: they
+ * are not for completion, and the key indents. Nothing in it may drive the terminal. */
+typedef GStrv (*editor_complete_f) (gpointer data, const char *before, gsize *ret_length);
+
 struct editor_class {
-  /* Remembers at most MOST lines. NULL: the terminal cannot be used. */
-  struct editor *(*open) (FILE *in, FILE *out, int most);
+  /* Remembers at most MOST lines; the tab key asks COMPLETE (NULL: it does nothing). NULL: the terminal
+   * cannot be used. */
+  struct editor *(*open) (FILE *in, FILE *out, int most, editor_complete_f complete, gpointer data);
   /* Offers LINE, one line, when somebody looks for what was typed before. */
   void (*remember) (struct editor *editor, const char *line);
   /* *RET_LINE is the caller's (g_free), without the line's end. */

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Completion: names of the session's variables, common words of Python, and the commands. */
+#pragma once
+
+#include <glib.h>
+
+/* Fits editor_complete_f; DATA is the struct repl. */
+GStrv repl_words_complete (gpointer data, const char *before, gsize *ret_length);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making a session with the options of the command line. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "interfaces/cli/run_options.h"
+
+/* The new session (session.show), on the machine that is meant; a daemon is started when there is none. The
+ * caller's. */
+json_t *session_new_make (const struct run_options *options, GError **error);
