@@ -62,7 +62,7 @@ reply_save (const json_t *pictures, const struct reply_place *place, char **ret_
   if (place->out_fd < 0 || json_array_size (pictures) == 0)
     return NULL;
   g_autoptr (json_t) shown = json_pack ("{s:O}", "displays", pictures);
-  GPtrArray *saved = pictures_take (shown, place->out_fd, &problem);
+  GPtrArray *saved = pictures_take (shown, place->out_fd, NULL, &problem);
   if (problem)
     *ret_warning = g_strdup (problem->message);
   return saved;

@@ -22,9 +22,12 @@
 #include "interfaces/cli/run_check.h"
 #include "interfaces/cli/run_options.h"
 #include "interfaces/cli/signal_handler.h"
+#include "interfaces/cli/view/activity.h"
 #include "interfaces/cli/view/pictures.h"
 #include "interfaces/cli/view/review_view.h"
 #include "interfaces/cli/view/run_view.h"
+#include "interfaces/remote/remote.h"
+#include "interfaces/socket/client.h"
 #include "interfaces/socket/event_source.h"
 
 /* ---- options ---- */
@@ -151,6 +154,11 @@ cli_run_wants_json (int argc, char **argv)
 
 /* ---- the run ---- */
 
+/* What is shown of it while nothing else is (activity.h). */
+#define STARTING "starting: Python loads the environment's packages, once"
+#define WAITING  "waiting for a free interpreter"
+#define RUNNING  "running (Ctrl-C ends it)"
+
 /* Told apart are "busy", since a caller may try again, and what the caller cancelled. */
 static AdderOutcome
 cli_run_outcome_of (const GError *problem)
@@ -187,7 +195,7 @@ cli_run_save (struct event_source *source, struct run_view *view, const json_t *
   g_autoptr (GError) problem = NULL;
   json_t *saved = source->save (source, &problem);
   if (saved && !problem)
-    view->pictures = pictures_take (result, directory_fd, &problem);
+    view->pictures = pictures_take (result, directory_fd, NULL, &problem);
   for (guint i = 0; view->pictures && i < view->pictures->len; i++) {
     const struct picture *picture = g_ptr_array_index (view->pictures, i);
     json_t *told = json_pack ("{s:n, s:o}", "name", "path", json_text_or_null (picture->name));
@@ -332,22 +340,29 @@ review (struct event_source *source, const struct run_event *event, GError **err
  * standard output failed otherwise than by a reader that went away. */
 static int
 cli_run_follow (struct event_source *source, struct signal_handler *signals,
-                const struct run_options *options, const struct submission *request, GError **error)
+                const struct run_options *options, const struct submission *request,
+                struct activity *activity, GError **error)
 {
-  struct run_view view = {.directory = options->out};
+  struct run_view view = {.directory = options->out, .saves_pictures = TRUE};
   struct run_event event = {.kind = ADDER_EVENT_STARTED};
   g_autoptr (json_t) result = NULL;
   gboolean cancelled = FALSE;
   int r = 0;
-  if (source->note && !options->json)
+  if (source->note && !options->json) {
+    activity_pause (activity);
     fprintf (stderr, "adder: %s\n", source->note);
+    activity_resume (activity, NULL);
+  }
   while (event.kind != ADDER_EVENT_RESULT) {
     g_autoptr (GError) problem = NULL;
-    if (!source->next (source, &event, error))
+    gboolean came = source->next (source, &event, error);
+    activity_pause (activity);
+    if (!came)
       return -1;
     if (event.kind == ADDER_EVENT_RESULT && event.outcome == ADDER_OUTCOME_APPROVAL_REQUIRED) {
       if (start_again (source, signals, options, &event, &cancelled, &problem)) {
         event.kind = ADDER_EVENT_STARTED;
+        activity_resume (activity, WAITING);
         continue;
       }
       if (cancelled)
@@ -357,6 +372,8 @@ cli_run_follow (struct event_source *source, struct signal_handler *signals,
     }
     if (r == 0 && (r = cli_run_show (source, &view, request, &event, &result, options->json)) < 0)
       signal_handler_cancel (signals);
+    if (event.kind != ADDER_EVENT_RESULT && event.kind != ADDER_EVENT_PROGRESS && run_view_is_at_line (&view))
+      activity_resume (activity, RUNNING);
   }
   g_clear_pointer (&view.pictures, g_ptr_array_unref);
   g_clear_pointer (&view.saved, json_decref);
@@ -373,15 +390,35 @@ cli_run_follow (struct event_source *source, struct signal_handler *signals,
   return -1;
 }
 
+/* What a run waits for before its code starts: a daemon that is not there yet has to load its packages. */
+static const char *
+waiting_label (const struct run_options *options)
+{
+  struct client client;
+  if (options->no_daemon)
+    return STARTING;
+  g_autofree char *socket = remote_is_set () ? NULL : client_socket (NULL);
+  if (!socket)
+    return WAITING;
+  if (!client_connect (socket, &client, NULL))
+    return STARTING;
+  client_close (&client);
+  return WAITING;
+}
+
 int
 cli_run_request (const struct run_options *options, const struct submission *request,
                  struct signal_handler *signals, GError **error)
 {
+  struct activity *activity = options->json ? NULL : activity_start (waiting_label (options));
   struct event_source *source = event_source_open (!options->no_daemon, request, error);
-  if (!source)
+  if (!source) {
+    activity_end (activity);
     return -1;
+  }
   signal_handler_set_source (signals, source);
-  int code = cli_run_follow (source, signals, options, request, error);
+  int code = cli_run_follow (source, signals, options, request, activity, error);
+  activity_end (activity);
   signal_handler_set_source (signals, NULL);
   source->free (source);
   return code;

@@ -32,6 +32,33 @@ cli_width (FILE *stream)
   return isatty (fileno (stream)) && ioctl (fileno (stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+static guint
+character_columns (gunichar c)
+{
+  return g_unichar_iswide (c) ? 2 : g_unichar_iszerowidth (c) ? 0 : 1;
+}
+
+guint
+cli_text_columns (const char *text)
+{
+  guint columns = 0;
+  for (; *text != '\0'; text = g_utf8_next_char (text))
+    columns += character_columns (g_utf8_get_char (text));
+  return columns;
+}
+
+gsize
+cli_text_fit (const char *text, guint columns)
+{
+  const char *end = text;
+  for (guint used = 0; *end != '\0'; end = g_utf8_next_char (end)) {
+    used += character_columns (g_utf8_get_char (end));
+    if (used > columns)
+      break;
+  }
+  return (gsize)(end - text);
+}
+
 G_GNUC_PRINTF (2, 0)
 static void
 write_part (FILE *stream, const char *format, va_list arguments)

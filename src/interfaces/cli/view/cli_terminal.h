@@ -16,6 +16,10 @@ gboolean cli_is_screen (FILE *stream);
 /* How many columns the terminal STREAM has; 0: it is none, or does not say. */
 guint cli_width (FILE *stream);
 
+/* How many columns TEXT, valid UTF-8 without controls, takes; and how many bytes of it fit into COLUMNS. */
+guint cli_text_columns (const char *text);
+gsize cli_text_fit (const char *text, guint columns);
+
 /* A line on standard output, in which nothing that a daemon elsewhere wrote can drive the terminal. */
 void cli_print_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
 /* The same on STREAM, and as a part of a line. */

@@ -26,6 +26,7 @@ static const struct {
 struct taking {
   GPtrArray *pictures;
   int fd;
+  gboolean (*skip) (const json_t *bundle);
   guint number; /* of the bundle under way: a picture in two forms has one */
 };
 
@@ -77,6 +78,8 @@ pictures_write_picture (struct taking *taking, const char *extension, const void
 static gboolean
 take_bundle (struct taking *taking, const json_t *bundle, GError **error)
 {
+  if (taking->skip && taking->skip (bundle))
+    return TRUE;
   taking->number++;
   for (gsize i = 0; i < G_N_ELEMENTS (kinds); i++) {
     const json_t *value = json_object_get (bundle, kinds[i].mime);
@@ -98,9 +101,9 @@ take_bundle (struct taking *taking, const json_t *bundle, GError **error)
 }
 
 GPtrArray *
-pictures_take (const json_t *result, int fd, GError **error)
+pictures_take (const json_t *result, int fd, gboolean (*skip) (const json_t *bundle), GError **error)
 {
-  struct taking taking = {g_ptr_array_new_with_free_func (picture_free), fd, 0};
+  struct taking taking = {g_ptr_array_new_with_free_func (picture_free), fd, skip, 0};
   gboolean ok = TRUE;
   gsize i;
   json_t *bundle;

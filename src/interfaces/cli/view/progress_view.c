@@ -13,13 +13,7 @@ static gsize
 fitting_bytes (const char *text)
 {
   guint columns = cli_width (stderr) > 0 ? cli_width (stderr) : COLUMNS_STANDARD;
-  const char *end = text;
-  for (guint used = 0; *end != '\0'; end = g_utf8_next_char (end)) {
-    used += g_unichar_iswide (g_utf8_get_char (end)) ? 2 : 1;
-    if (used >= columns)
-      break;
-  }
-  return (gsize)(end - text);
+  return cli_text_fit (text, columns - 1);
 }
 
 void

@@ -69,12 +69,17 @@ run_of (const json_t *record)
   return g_strdup_printf ("row %s:%" JSON_INTEGER_FORMAT, node, json_integer_value (seq));
 }
 
-/* The first line of the code that says anything. */
+/* The first line of the code that is no comment; where all of them are, the first. */
 static char *
 first_line (const json_t *record)
 {
-  const char *code = json_member_text (record, "code_start");
-  code += strspn (code, " \t\r\n");
+  const char *whole = json_member_text (record, "code_start"), *code = whole + strspn (whole, " \t\r\n");
+  while (*code == '#') {
+    code += strcspn (code, "\r\n");
+    code += strspn (code, " \t\r\n");
+  }
+  if (*code == '\0')
+    code = whole + strspn (whole, " \t\r\n");
   g_autofree char *line = g_strndup (code, strcspn (code, "\r\n"));
   return text_one_line (line, -1);
 }

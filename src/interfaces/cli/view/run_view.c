@@ -3,6 +3,8 @@
  * everything that Adder says goes to standard error, so that output can be piped on. */
 #include "interfaces/cli/view/run_view.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,8 +14,29 @@
 #include "common/size.h"
 #include "common/text.h"
 #include "interfaces/cli/view/cli_terminal.h"
+#include "interfaces/cli/view/inline_picture.h"
 #include "interfaces/cli/view/pictures.h"
 #include "interfaces/cli/view/review_view.h"
+#include "interfaces/cli/view/table_view.h"
+
+/* What the code wrote must not drive the terminal; it may draw its own line again, as progress bars do. */
+static void
+write_screen (struct terminal_text *screen, FILE *stream, const char *data, gsize length)
+{
+  screen->stream = stream;
+  screen->redraws = TRUE;
+  terminal_text_add (screen, data, length);
+}
+
+/* On standard error, a word that is a sandbox's; NULL is none. */
+static void
+say_text (const char *text)
+{
+  if (text && isatty (STDERR_FILENO))
+    terminal_text_write (text, -1, stderr);
+  else if (text)
+    fputs (text, stderr);
+}
 
 static int
 run_view_write_out (struct run_view *view, const char *data, gsize length)
@@ -21,7 +44,10 @@ run_view_write_out (struct run_view *view, const char *data, gsize length)
   if (length == 0)
     return 0;
   view->last = data[length - 1];
-  return fd_write_all (STDOUT_FILENO, data, length);
+  if (!isatty (STDOUT_FILENO))
+    return fd_write_all (STDOUT_FILENO, data, length);
+  write_screen (&view->screen[0], stdout, data, length);
+  return ferror (stdout) ? -EIO : 0;
 }
 
 /* Text of our own on standard output: on a line by itself, also after a print without an end. */
@@ -43,13 +69,19 @@ run_view_member (const json_t *object, const char *name)
   return json_string_value (json_object_get (object, name));
 }
 
-/* The plainest text of a MIME bundle: where there is Markdown, it is a table that plain text breaks up. */
+/* The plainest text of a MIME bundle: where there is Markdown, it is a table that plain text breaks up. At a
+ * terminal tables are aligned, and pictures shown where it can. */
 static int
 write_bundle (struct run_view *view, const json_t *bundle)
 {
   const char *markdown = run_view_member (bundle, "text/markdown");
   const char *text = markdown ? markdown : run_view_member (bundle, "text/plain");
-  return text ? run_view_write_line (view, text) : 0;
+  gboolean is_terminal = isatty (STDOUT_FILENO);
+  g_autofree char *table = markdown && is_terminal ? table_view_align (markdown, cli_width (stdout)) : NULL;
+  int r = text ? run_view_write_line (view, table ? table : text) : 0;
+  if (r == 0 && is_terminal)
+    inline_picture_show (bundle);
+  return r;
 }
 
 static int
@@ -129,7 +161,9 @@ say_traceback (const json_t *result)
 {
   const char *traceback = run_view_member (json_object_get (result, "error"), "traceback");
   if (traceback)
-    fprintf (stderr, "%s%s", traceback, g_str_has_suffix (traceback, "\n") ? "" : "\n");
+    say_text (traceback);
+  if (traceback && !g_str_has_suffix (traceback, "\n"))
+    fputc ('\n', stderr);
 }
 
 static void
@@ -139,11 +173,27 @@ say_hint (const json_t *result)
   if (!hint)
     return;
   say_begin (CLI_YELLOW);
-  fprintf (stderr, "hint: %s", hint);
+  fputs ("hint: ", stderr);
+  say_text (hint);
   say_end ();
 }
 
 /* ---- what else the result says ---- */
+
+/* "WHAT: DETAIL (hint)", members of ROW. */
+static void
+say_row (const json_t *row, const char *what, const char *detail)
+{
+  const char *hint = run_view_member (row, "hint");
+  say_text (run_view_member (row, what));
+  fputs (": ", stderr);
+  say_text (run_view_member (row, detail));
+  if (!hint)
+    return;
+  fputs (" (", stderr);
+  say_text (hint);
+  fputc (')', stderr);
+}
 
 static void
 say_violations (const json_t *result)
@@ -152,13 +202,10 @@ say_violations (const json_t *result)
   json_t *violation;
   json_array_foreach (json_object_get (result, "violations"), i, violation)
   {
-    const char *hint = run_view_member (violation, "hint");
     say_begin (CLI_YELLOW);
-    fprintf (stderr, "line %" JSON_INTEGER_FORMAT ": %s: %s",
-             json_integer_value (json_object_get (violation, "line")), run_view_member (violation, "rule"),
-             run_view_member (violation, "text"));
-    if (hint)
-      fprintf (stderr, " (%s)", hint);
+    fprintf (stderr, "line %" JSON_INTEGER_FORMAT ": ",
+             json_integer_value (json_object_get (violation, "line")));
+    say_row (violation, "rule", "text");
     say_end ();
   }
 }
@@ -170,11 +217,9 @@ say_denials (const json_t *result)
   json_t *denial;
   json_array_foreach (json_object_get (result, "denials"), i, denial)
   {
-    const char *hint = run_view_member (denial, "hint");
     say_begin (CLI_YELLOW);
-    fprintf (stderr, "denied: %s: %s", run_view_member (denial, "kind"), run_view_member (denial, "detail"));
-    if (hint)
-      fprintf (stderr, " (%s)", hint);
+    fputs ("denied: ", stderr);
+    say_row (denial, "kind", "detail");
     say_end ();
   }
 }
@@ -187,7 +232,8 @@ run_view_say_warnings (const json_t *result)
   json_array_foreach (json_object_get (result, "warnings"), i, warning)
   {
     say_begin (CLI_YELLOW);
-    fprintf (stderr, "warning: %s", json_string_value (warning));
+    fputs ("warning: ", stderr);
+    say_text (json_string_value (warning));
     say_end ();
   }
 }
@@ -237,37 +283,46 @@ say_files (const struct run_view *view, const json_t *result)
   }
 }
 
+/* At a terminal, a figure that it cannot show would be lost: it becomes a file in the current directory. */
 static void
-say_pictures (const struct run_view *view, const json_t *result)
+save_pictures (struct run_view *view, const json_t *result)
 {
-  g_autoptr (GPtrArray) shown =
-      view->pictures ? g_ptr_array_ref (view->pictures) : pictures_take (result, -1, NULL);
+  if (!view->saves_pictures || view->directory || !isatty (STDOUT_FILENO))
+    return;
+  g_autoptr (GError) problem = NULL;
+  autoclose int fd = open (".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  view->pictures = pictures_take (result, fd, inline_picture_fits, &problem);
+  if (!problem)
+    return;
+  say_begin (CLI_YELLOW);
+  fprintf (stderr, "warning: %s; --out DIR writes pictures elsewhere", problem->message);
+  say_end ();
+}
+
+static void
+say_pictures (struct run_view *view, const json_t *result)
+{
+  save_pictures (view, result);
+  g_autoptr (GPtrArray) shown = view->pictures ? g_ptr_array_ref (view->pictures)
+                                               : pictures_take (result, -1, inline_picture_fits, NULL);
   for (guint i = 0; i < shown->len; i++) {
     const struct picture *picture = g_ptr_array_index (shown, i);
     g_autofree char *size = size_format (picture->bytes);
-    g_autofree char *where = picture->name ? g_build_filename (view->directory, picture->name, NULL) : NULL;
     say_begin (CLI_DIM);
-    if (where)
+    if (picture->name && !view->directory)
+      fprintf (stderr, "picture saved: %s, %s", picture->name, size);
+    else if (picture->name) {
+      g_autofree char *where = g_build_filename (view->directory, picture->name, NULL);
       fprintf (stderr, "%s, %s, written to %s", picture->name, size, where);
-    else if (view->directory)
+    } else if (view->directory)
       fprintf (stderr, "a picture (%s, %s), not written", picture->kind, size);
     else
       fprintf (stderr, "a picture (%s, %s), not kept: --out DIR writes it to a directory", picture->kind,
                size);
     say_end ();
   }
-}
-
-/* For people alone: programs have the field. */
-static void
-say_session (const json_t *result)
-{
-  const json_t *session = json_object_get (result, "session");
-  const char *status = run_view_member (session, "status");
-  if (!status || !isatty (STDERR_FILENO))
-    return;
-  fprintf (stderr, "%scell %" JSON_INTEGER_FORMAT " %s%s\n", cli_colour (stderr, CLI_DIM),
-           json_integer_value (json_object_get (session, "cell")), status, cli_colour (stderr, CLI_PLAIN));
 }
 
 /* A value that is a picture is displayed as well: its words are written already. */
@@ -281,11 +336,32 @@ run_view_is_shown (const json_t *result)
          g_strcmp0 (words, run_view_member (json_object_get (result, "value"), "text/plain")) == 0;
 }
 
+gboolean
+run_view_is_at_line (const struct run_view *view)
+{
+  gboolean broken = FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS (view->screen); i++)
+    broken = broken || (view->screen[i].last != '\0' && view->screen[i].last != '\n');
+  return !broken;
+}
+
+/* What follows on a terminal, be it a prompt, begins a line. */
+static void
+end_line (struct run_view *view)
+{
+  if (!isatty (STDOUT_FILENO) || run_view_is_at_line (view))
+    return;
+  fputc ('\n', stdout);
+  fflush (stdout);
+  view->last = view->screen[0].last = view->screen[1].last = '\n';
+}
+
 static int
 view_result (struct run_view *view, const struct run_event *event)
 {
   const json_t *result = event->result;
   int r = run_view_is_shown (result) ? 0 : write_bundle (view, json_object_get (result, "value"));
+  end_line (view);
   say_traceback (result);
   /* A denial has a better one of its own. */
   if (event->outcome == ADDER_OUTCOME_ERROR && json_array_size (json_object_get (result, "denials")) == 0)
@@ -304,7 +380,6 @@ view_result (struct run_view *view, const struct run_event *event)
   for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
     if (endings[i].outcome == event->outcome && !will_ask)
       say_ending (&endings[i], result);
-  say_session (result);
   return r;
 }
 
@@ -322,7 +397,10 @@ run_view_event (struct run_view *view, const struct run_event *event)
     return run_view_write_out (view, event->data, event->length);
   case ADDER_EVENT_STDERR:
     /* Nobody reading what is wrong is no reason to end what is right. */
-    (void)fd_write_all (STDERR_FILENO, event->data, event->length);
+    if (isatty (STDERR_FILENO))
+      write_screen (&view->screen[1], stderr, event->data, event->length);
+    else
+      (void)fd_write_all (STDERR_FILENO, event->data, event->length);
     return 0;
   case ADDER_EVENT_DISPLAY:
     return view_display (view, event);

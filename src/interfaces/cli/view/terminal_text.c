@@ -6,17 +6,23 @@
 
 #include "common/text.h"
 
-void
-terminal_text_write (const char *text, gssize length, FILE *stream)
+static void
+write_harmless (const char *text, gssize length, FILE *stream, gboolean redraws)
 {
   g_autofree char *valid = g_utf8_make_valid (text, length);
   for (const char *at = valid; *at != '\0'; at = g_utf8_next_char (at)) {
     gunichar c = g_utf8_get_char (at);
-    if (text_is_control (c) && c != '\n' && c != '\t')
+    if (text_is_control (c) && c != '\n' && c != '\t' && !(redraws && c == '\r'))
       fprintf (stream, "<U+%04X>", c);
     else
       (void)fwrite (at, 1, (gsize)(g_utf8_next_char (at) - at), stream);
   }
+}
+
+void
+terminal_text_write (const char *text, gssize length, FILE *stream)
+{
+  write_harmless (text, length, stream, FALSE);
 }
 
 void
@@ -55,7 +61,7 @@ terminal_text_add (struct terminal_text *text, const char *piece, gsize length)
   memcpy (text->held, whole->str + ready, text->held_bytes);
   if (ready == 0)
     return;
-  terminal_text_write (whole->str, (gssize)ready, text->stream);
+  write_harmless (whole->str, (gssize)ready, text->stream, text->redraws);
   text->last = whole->str[ready - 1];
   fflush (text->stream);
 }

@@ -16,6 +16,7 @@ void terminal_text_write_path (const char *path, FILE *stream);
 /* Text as above in pieces, which may break in the middle of a character. */
 struct terminal_text {
   FILE *stream;
+  gboolean redraws; /* a carriage return is written: it leads to the beginning of the text's own line */
   char held[8];
   gsize held_bytes;
   char last; /* that was written; 0: none */

@@ -47,13 +47,13 @@ text_table_add (struct text_table *table, char *text)
 static gsize
 length_of (const char *text)
 {
-  return (gsize)g_utf8_strlen (text, -1);
+  return cli_text_columns (text);
 }
 
 static void
 print_cell (const struct cell *cell, gsize shown)
 {
-  const char *end = g_utf8_offset_to_pointer (cell->text, (glong)shown);
+  const char *end = cell->text + cli_text_fit (cell->text, (guint)shown);
   const char *on = cell->colour == CLI_PLAIN ? "" : cli_colour (stdout, cell->colour);
   printf ("%s%.*s%s", on, (int)(end - cell->text), cell->text, *on ? cli_colour (stdout, CLI_PLAIN) : "");
 }
