@@ -159,6 +159,7 @@ const struct field run_local_fields[] = {
     MEMBERS_OF_PLACE,
     MEMBERS_OF_ALL (ANY_LIMITS, local_file_fields),
     {.name = "stdin", .types = FIELD_BOOLEAN | FIELD_TEXT, .optional = TRUE},
+    {.name = "stdin_lazy", .types = FIELD_BOOLEAN, .optional = TRUE, PLACE (asked.stdin_lazy)},
     {.name = "workdir", .types = FIELD_OBJECT, .members = local_workdir_fields, .optional = TRUE},
     {.name = "role", .types = FIELD_TEXT, .optional = TRUE, PLACE (asked.origin.role)},
     {.name = "accept_all", .types = FIELD_BOOLEAN, .optional = TRUE, PLACE (asked.accept_all)},

@@ -103,6 +103,13 @@ def test_what_is_given_travels(remote):
     assert limited.limits["pids"] == 9 and limited.limits["wall_ms"] == 7000
 
 
+def test_standard_input_stays_here_unless_it_is_asked_for(remote):
+    code = "import sys\nprint(repr(sys.stdin.read()))"
+    for options, out, said in (((), "''\n", True), (("--stdin", "-"), "'text'\n", False), (("--stdin", "/dev/null"), "''\n", False)):
+        ended = remote.away.call("run", *options, "-c", code, stdin=open(remote.away.file("in.txt", "text")))
+        assert (ended.stdout, "--stdin - sends it" in ended.stderr) == (out, said), ended
+
+
 def test_files_are_saved_here(remote):
     out = remote.away.folder("out")
     ended = remote.away.call("run", "--out", out, "-c", "import os; os.mkdir('d'); open('d/.x', 'w').write('1'); open('y', 'w').write('22')")

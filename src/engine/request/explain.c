@@ -114,6 +114,8 @@ static const struct {
      "Work on the data in parts or with smaller types"},
     {STOP_OUTPUT, ADDER_OUTCOME_OUTPUT_LIMIT, LIMIT_OUTPUT, "wrote more to stdout and stderr than",
      "Print less, or write to a file"},
+    {STOP_INPUT, ADDER_OUTCOME_FAILED, LIMIT_STDIN, "was given more standard input than",
+     "Give the data as a file"},
 };
 
 static json_t *

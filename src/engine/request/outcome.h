@@ -18,6 +18,7 @@ enum stop {
   STOP_CPU,
   STOP_MEMORY, /* the watchdog, or the kernel where it would kill only one process */
   STOP_OUTPUT,
+  STOP_INPUT,     /* the code reads on, but standard input is longer than it may be */
   STOP_DISPLAYS,  /* more displays, or bytes of them, than a run may send */
   STOP_PROTOCOL,  /* the sandbox sent what no runner sends */
   STOP_INTERRUPT, /* a cell that did not end when the caller interrupted it */

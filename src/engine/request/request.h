@@ -112,8 +112,9 @@ struct run_request {
   gboolean falls_back; /* with ISOLATION_CONTAINER: what cannot be in a container is as with ISOLATION_AUTO */
   GArray *files;       /* struct input */
   struct input_links links;
-  int stdin_fd; /* -1: empty */
-  int watch_fd; /* -1: none */
+  int stdin_fd;        /* -1: empty */
+  gboolean stdin_lazy; /* a pipe or file that is read as the code reads it, else whole before it starts */
+  int watch_fd;        /* -1: none */
   char *owner, *conversation;
   char *session;         /* name or id of the session whose next cell this is, or NULL */
   gboolean session_wait; /* for its turn there */

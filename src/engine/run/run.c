@@ -109,6 +109,7 @@ run_start (struct engine *engine, struct run_request *request)
   run->workspace_fd = run->ferry.fd = run->packages_fd = -1;
   run->warnings = g_ptr_array_new_with_free_func (g_free);
   lease_init (&run->lease);
+  feed_init (&run->feed);
   run->displays = json_array ();
   run->can_wait = interrupt_init (&run->interrupt, request->watch_fd, run->failure ? NULL : &run->failure);
   run->interrupt.before_wait = note_waiting;
@@ -189,6 +190,7 @@ run_free (struct adder_run *run)
     capture_clear (&run->streams[i].capture);
     spill_clear (&run->streams[i].spill);
   }
+  feed_close (&run->feed);
   message_result_clear (&run->message);
   json_decref (run->displays);
   json_decref (run->attempt);
@@ -455,7 +457,7 @@ is_running (const struct adder_run *run)
   return run_may_go_on (run) && !run->facts.has_result && !run->sandbox->ended;
 }
 
-enum { POLL_SOCKET, POLL_OUTPUT, POLL_ERRORS, POLL_EXIT, POLL_MEMORY, POLLS };
+enum { POLL_SOCKET, POLL_OUTPUT, POLL_ERRORS, POLL_EXIT, POLL_MEMORY, POLL_FEED, POLLS };
 
 static enum wait
 wait_for_some (struct adder_run *run, struct pollfd *pollfds, gboolean output, gint64 deadline_us)
@@ -471,6 +473,7 @@ wait_for_some (struct adder_run *run, struct pollfd *pollfds, gboolean output, g
       (struct pollfd){.fd = output ? run->streams[STREAM_ERRORS].fd : -1, .events = POLLIN};
   pollfds[POLL_EXIT] = (struct pollfd){.fd = run->sandbox->exit_fd, .events = POLLIN};
   pollfds[POLL_MEMORY] = (struct pollfd){.fd = run->sandbox->memory_fd, .events = POLLIN};
+  pollfds[POLL_FEED] = feed_wait (&run->feed);
   /* Nobody can cancel it once more. */
   struct interrupt *interrupt = run->facts.stop == STOP_CANCELLED ? NULL : &run->interrupt;
   return interrupt_wait (interrupt, pollfds, POLLS, deadline_us);
@@ -544,6 +547,10 @@ run_work (struct adder_run *run, AdderEvent *event)
     }
     if (pollfds[POLL_SOCKET].revents)
       read_socket (run);
+    if (pollfds[POLL_FEED].revents && !feed_step (&run->feed)) {
+      feed_close (&run->feed);
+      run_stop (run, STOP_INPUT);
+    }
     if (pollfds[POLL_EXIT].revents)
       (void)sandbox_read_exit (run->sandbox);
   }
@@ -576,6 +583,7 @@ begin_draining (struct adder_run *run)
   run->ended_us = g_get_monotonic_time ();
   if (!run->facts.has_result)
     run_end_sandbox (run);
+  feed_close (&run->feed);
   run_measure_streams (run);
 }
 

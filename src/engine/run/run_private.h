@@ -15,6 +15,7 @@
 #include "engine/request/outcome.h"
 #include "engine/request/result.h"
 #include "engine/request/run_summary.h"
+#include "engine/run/feed.h"
 #include "engine/run/run.h"
 #include "engine/run/watchdog.h"
 #include "engine/session/sessions.h"
@@ -67,6 +68,7 @@ struct adder_run {
   char *buffer;
   gboolean socket_open;
   gboolean watches_output;
+  struct feed feed;
 
   json_t *displays;
   GHashTable *display_ids; /* id -> place in DISPLAYS, from 1; NULL: there are none */
@@ -107,7 +109,7 @@ struct adder_run {
   gint64 grace_us; /* 0, or until when code that was interrupted may end by itself */
 };
 
-/* Standard input of the request, read whole, in *RET_FD; -1: it has none. */
+/* Standard input of the request in *RET_FD, read whole or to be fed; -1: it has none. */
 gboolean run_read_stdin (struct adder_run *run, int *ret_fd);
 
 /* Has the packages of the request installed. Returns TRUE with an EVENT that tells of it; FALSE when they are

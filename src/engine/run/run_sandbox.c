@@ -16,6 +16,9 @@ run_read_stdin (struct adder_run *run, int *ret_fd)
   const struct run_request *request = run->request;
   if (request->stdin_fd < 0)
     return TRUE;
+  if (request->stdin_lazy)
+    return feed_open (&run->feed, request->stdin_fd, request->limits.value[LIMIT_STDIN], ret_fd,
+                      &run->failure);
   int fd = input_read (request->stdin_fd, request->limits.value[LIMIT_STDIN], "standard input",
                        &run->interrupt, lease_deadline_us (request), &run->failure);
   if (fd < 0)

@@ -148,6 +148,9 @@ reason_of_stop (const struct session *session, const struct facts *facts, const 
   case STOP_DISPLAYS:
     return g_strdup_printf ("it printed or showed too much%s and did not stop when it was interrupted",
                             where);
+  case STOP_INPUT:
+    return g_strdup_printf ("it read too much standard input%s and did not stop when it was interrupted",
+                            where);
   default:
     return g_strdup_printf ("it did not stop when it was interrupted%s", where);
   }

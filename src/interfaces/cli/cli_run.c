@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,7 +97,9 @@ static gboolean
 cli_run_is_piped (void)
 {
   struct stat st;
-  return fstat (STDIN_FILENO, &st) == 0 && (S_ISFIFO (st.st_mode) || S_ISREG (st.st_mode));
+  int flags = fcntl (STDIN_FILENO, F_GETFL);
+  return fstat (STDIN_FILENO, &st) == 0 && (S_ISFIFO (st.st_mode) || S_ISREG (st.st_mode)) && flags >= 0 &&
+         (flags & O_ACCMODE) != O_WRONLY;
 }
 
 static gboolean
@@ -128,6 +131,7 @@ cli_run_parse_options (int argc, char **argv, struct run_options *options, GErro
     return cli_run_invalid (error, "nothing to run: give a FILE, - for standard input, or -c CODE");
   if (g_strcmp0 (options->file, "-") == 0 && g_strcmp0 (options->stdin_file, "-") == 0)
     return cli_run_invalid (error, "standard input can be the code or the code's input, not both");
+  options->passes_stdin = !options->stdin_file && g_strcmp0 (options->file, "-") != 0 && cli_run_is_piped ();
   if (options->force && !options->out)
     return cli_run_invalid (error, "--force is for files that --out writes: give --out as well");
   guint64 wait_ms;
@@ -390,6 +394,16 @@ cli_run_follow (struct event_source *source, struct signal_handler *signals,
   return -1;
 }
 
+/* Over HTTP standard input would have to be read whole before the run, and it may have no end. */
+static void
+say_kept (const struct run_options *options)
+{
+  int left = 0;
+  if (options->passes_stdin && remote_is_set () && !options->json &&
+      ioctl (STDIN_FILENO, FIONREAD, &left) == 0 && left > 0)
+    fputs ("adder: standard input was not sent to the other machine: --stdin - sends it\n", stderr);
+}
+
 /* What a run waits for before its code starts: a daemon that is not there yet has to load its packages. */
 static const char *
 waiting_label (const struct run_options *options)
@@ -419,6 +433,7 @@ cli_run_request (const struct run_options *options, const struct submission *req
   signal_handler_set_source (signals, source);
   int code = cli_run_follow (source, signals, options, request, activity, error);
   activity_end (activity);
+  say_kept (options);
   signal_handler_set_source (signals, NULL);
   source->free (source);
   return code;

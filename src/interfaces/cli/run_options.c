@@ -84,7 +84,7 @@ static const struct option_row option_table[] = {
      {"check", 0, SWITCH, "Check the code against the rules of --profile, and do not run it", NULL}},
     {RUN_OPTIONS_RUN,
      PLACE (stdin_file),
-     {"stdin", 0, TEXT, "Standard input of the code; - is our own", "FILE"}},
+     {"stdin", 0, TEXT, "Standard input of the code, read whole before it starts; - is our own", "FILE"}},
     {BOTH,
      PLACE (variables),
      {"set-env", 0, TEXTS, "Environment variable of the code; may be repeated", "NAME=VALUE"}},
@@ -380,15 +380,18 @@ run_options_add_files (struct submission *request, const struct run_options *opt
 static gboolean
 add_stdin (struct submission *request, const struct run_options *options, GError **error)
 {
-  if (!options->stdin_file)
+  gboolean lazy = options->passes_stdin && !remote_is_set ();
+  if (!options->stdin_file && !lazy)
     return TRUE;
   autoclose int fd = -1;
-  if (strcmp (options->stdin_file, "-") != 0) {
+  if (options->stdin_file && strcmp (options->stdin_file, "-") != 0) {
     if (!open_input (options->stdin_file, FALSE, &fd, error))
       return FALSE;
   } else if ((fd = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) < 0)
     return error_from_errno (error, errno, "cannot use our own standard input");
   json_object_set_new (request->body, "stdin", json_true ());
+  if (lazy)
+    json_object_set_new (request->body, "stdin_lazy", json_true ());
   return submission_take_fd (request, &fd, error);
 }
 

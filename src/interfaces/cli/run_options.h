@@ -21,8 +21,9 @@ struct run_options {
   char *workdir;
   char **files, **limits, **variables, **values, **with;
   gboolean json, no_daemon, no_wait, review, force, check;
-  const char *file; /* FILE or "-", or NULL */
-  char **arguments; /* what follows "--"; argv's, or NULL */
+  gboolean passes_stdin; /* our own standard input is the code's, as it reads it */
+  const char *file;      /* FILE or "-", or NULL */
+  char **arguments;      /* what follows "--"; argv's, or NULL */
 };
 
 enum run_options_for {
