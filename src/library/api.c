@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "engine/files/save.h"
+#include "engine/network/proxy.h"
 #include "engine/request/result.h"
 #include "engine/run/run.h"
 #include "library/library.h"
@@ -19,6 +20,17 @@ adder_version (void)
 }
 
 /* ---- engine ---- */
+
+gboolean
+library_check_config (const struct config *config, GError **error)
+{
+  struct store *store = NULL;
+  gboolean ok = host_check_config (config, error) && proxy_check_config (config, error) &&
+                (store = store_new (config, error));
+  if (store)
+    store_unref (store);
+  return ok;
+}
 
 AdderEngine *
 adder_engine_new (const char *config_file, GError **error)

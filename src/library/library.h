@@ -83,6 +83,9 @@ void recorder_unref (struct recorder *recorder);
  * Asks nobody, so that it is never waited for. */
 json_t *recorder_status (struct recorder *recorder);
 
+/* Whether an engine could be made with CONFIG, as far as the configuration tells (ADDER_ERROR_INVALID). */
+gboolean library_check_config (const struct config *config, GError **error);
+
 /* What the functions of include/adder.h give as text, as values: the same, and nobody's text is parsed again.
  * The caller's; of a result and a display nobody changes them. */
 json_t *library_status (AdderEngine *engine);

@@ -187,6 +187,35 @@ def test_bad_configuration(make_adder, text, words):
     assert adder.daemon() is None and not list(adder.runtime.glob("*.sock"))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[http]\nlisten = nowhere\n",
+        "[http]\nlisten = 127.0.0.1:0\ncertificate = /no/such.pem\n",
+        "[http]\nlisten = https://127.0.0.1:0\n",
+        "[http]\nlisten = 0.0.0.0:0\n",
+        "[network]\nprivate_networks = x\n",
+        "[sandbox]\nmitigations = x\n",
+        "[store]\nblobs = x\n",
+    ],
+    ids=["address", "certificate", "https", "no token", "network", "mitigation", "store"],
+)
+def test_config_show_rejects_what_serve_rejects(make_adder, text):
+    adder = make_adder()
+    adder.configure(text)
+    shown, served = adder.call("config", "show"), adder.call("serve")
+    assert shown.returncode == served.returncode == 125 and shown.stdout == ""
+    assert shown.stderr == served.stderr and len(shown.stderr.splitlines()) == 1
+
+
+def test_config_show_rejects_what_serve_would_not_answer_http_for(make_adder):
+    adder = make_adder()
+    adder.configure("[http]\nroots = a\n")
+    assert '[http] roots: "a"' in adder.call("config", "show").stderr
+    adder.configure("[oauth]\nissuer = https://issuer.example\n")
+    assert "introspection is missing" in adder.call("config", "show", "--json").stderr
+
+
 def test_runtime_directory_open_to_others(make_adder):
     adder = make_adder()
     adder.runtime.chmod(0o755)

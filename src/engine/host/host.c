@@ -345,9 +345,9 @@ host_check_mitigation (const char *word, GError **error)
 }
 
 static gboolean
-read_mitigations (struct host *host, GError **error)
+read_mitigations (const struct config *config, uint32_t *mitigations, GError **error)
 {
-  g_auto (GStrv) words = g_strsplit_set (host->config->mitigations, " \t,;", -1);
+  g_auto (GStrv) words = g_strsplit_set (config->mitigations, " \t,;", -1);
   for (char **word = words; *word; word++) {
     if (**word == '\0' || strcmp (*word, "none") == 0)
       continue;
@@ -355,9 +355,16 @@ read_mitigations (struct host *host, GError **error)
       g_prefix_error (error, "[sandbox] mitigations: ");
       return FALSE;
     }
-    host->mitigations |= UINT32_C (1) << mitigation_find (*word);
+    *mitigations |= UINT32_C (1) << mitigation_find (*word);
   }
   return TRUE;
+}
+
+gboolean
+host_check_config (const struct config *config, GError **error)
+{
+  uint32_t mitigations = 0;
+  return read_mitigations (config, &mitigations, error);
 }
 
 /* ---- the process ---- */
@@ -406,8 +413,8 @@ host_new (struct config *config, GError **error)
   host->owner.uid = host->owner.assume ? (uid_t)config->root_uid : geteuid ();
   host->owner.gid = host->owner.assume ? (gid_t)config->root_gid : getegid ();
   host->isolation = host_choose_isolation (host);
-  if (!read_mitigations (host, error) || !check_owner (host, error) || !open_runner (host, error) ||
-      !open_cgroups (host, flags, error)) {
+  if (!read_mitigations (config, &host->mitigations, error) || !check_owner (host, error) ||
+      !open_runner (host, error) || !open_cgroups (host, flags, error)) {
     host_free (host);
     return NULL;
   }

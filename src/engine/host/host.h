@@ -46,6 +46,9 @@ void host_free (struct host *host);
 /* The most descriptors that sandboxes, zygotes and what a program has open anyway may come to. */
 guint64 host_descriptors (const struct config *config);
 
+/* Whether a host could be made with CONFIG: what it says of mitigations. */
+gboolean host_check_config (const struct config *config, GError **error);
+
 /* Whether WORD is a mitigation (sandbox/mitigations.h). */
 gboolean host_check_mitigation (const char *word, GError **error);
 

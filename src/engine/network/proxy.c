@@ -41,14 +41,20 @@ add_network (GArray *networks, const char *word, GError **error)
 }
 
 static gboolean
-read_networks (struct proxy *proxy, GError **error)
+read_networks (GArray *networks, const struct config *config, GError **error)
 {
-  const char *text = proxy->host->config->private_networks;
-  g_auto (GStrv) words = g_strsplit_set (text, " \t,;", -1);
+  g_auto (GStrv) words = g_strsplit_set (config->private_networks, " \t,;", -1);
   for (char **word = words; *word; word++)
-    if (**word && strcmp (*word, "none") != 0 && !add_network (proxy->private_networks, *word, error))
+    if (**word && strcmp (*word, "none") != 0 && !add_network (networks, *word, error))
       return FALSE;
   return TRUE;
+}
+
+gboolean
+proxy_check_config (const struct config *config, GError **error)
+{
+  g_autoptr (GArray) networks = g_array_new (FALSE, FALSE, sizeof (struct address_block));
+  return read_networks (networks, config, error);
 }
 
 struct proxy *
@@ -61,7 +67,7 @@ proxy_new (const struct host *host, GError **error)
   g_mutex_init (&proxy->lock);
   proxy->egresses = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, (GDestroyNotify)egress_unref);
   g_cond_init (&proxy->fewer);
-  if (read_networks (proxy, error))
+  if (read_networks (proxy->private_networks, host->config, error))
     return proxy;
   proxy_free (proxy);
   return NULL;

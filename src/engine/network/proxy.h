@@ -18,6 +18,9 @@
 
 struct proxy;
 
+/* Whether a proxy could be made with CONFIG: what it says of private networks. */
+gboolean proxy_check_config (const struct config *config, GError **error);
+
 /* HOST must outlive it. ADDER_ERROR_INVALID: the configuration's private_networks are wrong. */
 struct proxy *proxy_new (const struct host *host, GError **error);
 

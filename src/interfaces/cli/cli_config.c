@@ -3,6 +3,8 @@
 #include "adder.h"
 #include "common/config.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/http/http_server.h"
+#include "library/library.h"
 
 static int
 config_show_command (int argc, char **argv)
@@ -19,9 +21,11 @@ config_show_command (int argc, char **argv)
   struct config *config = config_load (NULL, &problem);
   if (!config)
     return cli_fail (problem);
-  config_show (config, json, stdout);
+  gboolean ok = library_check_config (config, &problem) && http_server_check_start (config, &problem);
+  if (ok)
+    config_show (config, json, stdout);
   config_free (config);
-  return 0;
+  return ok ? 0 : cli_fail (problem);
 }
 
 static int

@@ -25,10 +25,16 @@ http_listen_fail (GError **error, const char *address, const char *why)
 }
 
 static gboolean
+check_unix (const char *path, GError **error)
+{
+  return g_path_is_absolute (path) || http_listen_fail (error, path, "is no absolute path");
+}
+
+static gboolean
 listen_unix (struct http_listener *listener, const char *path, GError **error)
 {
-  if (!g_path_is_absolute (path))
-    return http_listen_fail (error, path, "is no absolute path");
+  if (!check_unix (path, error))
+    return FALSE;
   listener->url = g_strconcat ("unix:", path, NULL);
   return local_socket_open (path, 0, &listener->socket, error);
 }
@@ -89,24 +95,35 @@ listen_hint (int err)
                                 : "";
 }
 
-static gboolean
-listen_tcp (struct http_listener *listener, const char *text, GError **error)
+/* The address that TEXT is, or NULL with ERROR; the caller's (freeaddrinfo). */
+static struct addrinfo *
+find_address (const char *text, GError **error)
 {
   g_autofree char *host = NULL, *port = NULL;
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                            .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
   struct addrinfo *found = NULL;
-  const int one = 1;
-  if (!http_listen_split (text, &host, &port))
-    return http_listen_fail (error, text,
-                             "is no address with a port: 127.0.0.1:7117, [::1]:7117 or unix:/path");
+  if (!http_listen_split (text, &host, &port)) {
+    http_listen_fail (error, text, "is no address with a port: 127.0.0.1:7117, [::1]:7117 or unix:/path");
+    return NULL;
+  }
   if (strcmp (host, "localhost") == 0) {
     g_free (host);
     host = g_strdup ("127.0.0.1");
   }
-  if (getaddrinfo (host, port, &hints, &found) != 0 || !found)
-    return http_listen_fail (error, text,
-                             "names no address of this machine: it must be a number, such as 127.0.0.1");
+  if (getaddrinfo (host, port, &hints, &found) == 0 && found)
+    return found;
+  http_listen_fail (error, text, "names no address of this machine: it must be a number, such as 127.0.0.1");
+  return NULL;
+}
+
+static gboolean
+listen_tcp (struct http_listener *listener, const char *text, GError **error)
+{
+  const int one = 1;
+  struct addrinfo *found = find_address (text, error);
+  if (!found)
+    return FALSE;
   listener->tcp = TRUE;
   listener->loopback = is_loopback (found->ai_addr);
   listener->socket.fd = socket (found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -162,6 +179,33 @@ http_listener_has_port (const struct http_listener *listener, const GPtrArray *w
   return FALSE;
 }
 
+/* ADDRESS without its scheme, or NULL with ERROR where it needs a certificate that there is not. */
+static const char *
+tcp_address (const char *address, gboolean has_tls, GError **error)
+{
+  gboolean https = g_str_has_prefix (address, "https://"), http = g_str_has_prefix (address, "http://");
+  if (https && !has_tls) {
+    http_listen_fail (error, address, "needs [http] certificate and key");
+    return NULL;
+  }
+  return address + (https ? strlen ("https://") : http ? strlen ("http://") : 0);
+}
+
+gboolean
+http_listen_check (const char *address, gboolean has_tls, gboolean *ret_loopback, GError **error)
+{
+  *ret_loopback = TRUE;
+  if (g_str_has_prefix (address, "unix:"))
+    return check_unix (address + strlen ("unix:"), error);
+  const char *text = tcp_address (address, has_tls, error);
+  struct addrinfo *found = text ? find_address (text, error) : NULL;
+  if (!found)
+    return FALSE;
+  *ret_loopback = is_loopback (found->ai_addr);
+  freeaddrinfo (found);
+  return TRUE;
+}
+
 struct http_listener *
 http_listen (const char *address, gboolean has_tls, GError **error)
 {
@@ -173,11 +217,9 @@ http_listen (const char *address, gboolean has_tls, GError **error)
   if (g_str_has_prefix (address, "unix:"))
     ok = listen_unix (listener, address + strlen ("unix:"), error);
   else {
-    gboolean https = g_str_has_prefix (address, "https://"), http = g_str_has_prefix (address, "http://");
-    const char *text = address + (https ? 8 : http ? 7 : 0);
+    const char *text = tcp_address (address, has_tls, error);
     listener->tls = http_listener_tls (address, has_tls);
-    ok = (has_tls || !https || http_listen_fail (error, address, "needs [http] certificate and key")) &&
-         listen_tcp (listener, text, error);
+    ok = text && listen_tcp (listener, text, error);
   }
   if (!ok)
     g_clear_pointer (&listener, http_listener_unref);

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/log.h"
+#include "common/module.h"
 #include "interfaces/http/http_private.h"
 
 #define PEM_MAX       (1024 * 1024)
@@ -191,10 +192,11 @@ pair_digest (const char *certificate, gsize certificate_length, const char *key,
 
 /* *RET_TLS is NULL where none is configured. */
 static gboolean
-load_tls (struct http_server *server, struct wire_tls **ret_tls, char **ret_digest, GError **error)
+load_tls (const struct wire_binding *wire, const struct config *config, struct wire_tls **ret_tls,
+          char **ret_digest, GError **error)
 {
   /* Once: a reload may change them in between. */
-  const char *certificate_path = server->config->http_certificate, *key_path = server->config->http_key;
+  const char *certificate_path = config->http_certificate, *key_path = config->http_key;
   gsize certificate_length = 0, key_length = 0;
   *ret_tls = NULL;
   *ret_digest = NULL;
@@ -209,7 +211,7 @@ load_tls (struct http_server *server, struct wire_tls **ret_tls, char **ret_dige
   if (!key)
     return FALSE;
   *ret_digest = pair_digest (certificate, certificate_length, key, key_length);
-  *ret_tls = server->wire->tls_new (certificate, certificate_length, key, key_length, error);
+  *ret_tls = wire->tls_new (certificate, certificate_length, key, key_length, error);
   explicit_bzero (key, key_length);
   if (!*ret_tls)
     g_prefix_error (error, "[http] certificate %s, key %s: ", certificate_path, key_path);
@@ -247,7 +249,7 @@ take_tls (struct http_server *server, GError **error)
 {
   struct wire_tls *tls;
   g_autofree char *digest = NULL;
-  if (!load_tls (server, &tls, &digest, error))
+  if (!load_tls (server->wire, server->config, &tls, &digest, error))
     return FALSE;
   if (g_strcmp0 (digest, server->tls_digest) == 0) {
     if (tls)
@@ -476,6 +478,53 @@ listen_at_words (struct http_server *server, GPtrArray *now, GPtrArray *words, g
     problem->code = ADDER_ERROR_FAILED; /* whoever has the address may have it for ever */
   g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;
+}
+
+static gboolean
+check_certificate (const struct config *config, gboolean *ret_has_tls, GError **error)
+{
+  *ret_has_tls = config->http_certificate || config->http_key;
+  if (!*ret_has_tls)
+    return TRUE;
+  struct wire_tls *tls;
+  g_autofree char *digest = NULL;
+  const struct wire_binding *wire = module_load (WIRE_MODULE, WIRE_SYMBOL, error);
+  if (!wire || !load_tls (wire, config, &tls, &digest, error))
+    return FALSE;
+  wire->tls_free (tls);
+  return TRUE;
+}
+
+static gboolean
+check_listen (const struct config *config, enum identify_reach *ret_reach, GError **error)
+{
+  gboolean has_tls = FALSE;
+  *ret_reach = IDENTIFY_UNIX;
+  if (strcmp (config->http_listen, "none") == 0)
+    return TRUE;
+  g_autoptr (GPtrArray) words = http_listeners_words (config->http_listen, error);
+  if (!words || (has_tcp (words) && !check_certificate (config, &has_tls, error)))
+    return FALSE;
+  for (guint i = 0; i < words->len; i++) {
+    gboolean loopback;
+    if (!http_listen_check (words->pdata[i], has_tls, &loopback, error))
+      return FALSE;
+    *ret_reach = MAX (*ret_reach, loopback ? IDENTIFY_LOOPBACK : IDENTIFY_OTHERS);
+  }
+  if (!has_tcp (words))
+    *ret_reach = IDENTIFY_UNIX;
+  return TRUE;
+}
+
+gboolean
+http_server_check_start (const struct config *config, GError **error)
+{
+  enum identify_reach reach;
+  struct identify *identify = identify_new (config, error);
+  gboolean ok =
+      identify && check_listen (config, &reach, error) && identify_open_to (identify, reach, TRUE, error);
+  identify_free (identify);
+  return ok;
 }
 
 /* The listeners that there are, a reference; NULL with ERROR after http_listeners_end. */

@@ -176,6 +176,8 @@ void http_stream_cut (struct http_stream *stream);
 /* http_listen.c */
 /* Listens on ADDRESS: "127.0.0.1:7117", "[::1]:7117", "https://0.0.0.0:443", "unix:/path". */
 struct http_listener *http_listen (const char *address, gboolean has_tls, GError **error);
+/* Whether ADDRESS could be listened on, as far as its text tells; *RET_LOOPBACK: by this machine alone. */
+gboolean http_listen_check (const char *address, gboolean has_tls, gboolean *ret_loopback, GError **error);
 /* Whether http_listen makes a listener of ADDRESS that speaks TLS. */
 gboolean http_listener_tls (const char *address, gboolean has_tls);
 /* Whether it is TCP and one of the addresses WORDS is one of its port. */

@@ -47,6 +47,10 @@ gboolean http_server_renew_certificate (struct http_server *server, GError **err
 /* Whether a running server could take over what [http] of CONFIG says. */
 gboolean http_server_check_config (const struct config *config, GError **error);
 
+/* Whether a server could start with CONFIG: all of [http] and [oauth], and the files that they name. Nothing
+ * is listened on, so an address that is in use does not show. */
+gboolean http_server_check_start (const struct config *config, GError **error);
+
 /* Makes Unix sockets again whose files were removed. */
 gboolean http_server_renew_sockets (struct http_server *server, GError **error);
 
