@@ -24,6 +24,7 @@
 #include "interfaces/cli/run_options.h"
 #include "interfaces/cli/signal_handler.h"
 #include "interfaces/cli/view/activity.h"
+#include "interfaces/cli/view/cli_terminal.h"
 #include "interfaces/cli/view/pictures.h"
 #include "interfaces/cli/view/review_view.h"
 #include "interfaces/cli/view/run_view.h"
@@ -424,7 +425,9 @@ int
 cli_run_request (const struct run_options *options, const struct submission *request,
                  struct signal_handler *signals, GError **error)
 {
-  struct activity *activity = options->json ? NULL : activity_start (waiting_label (options));
+  struct activity *activity = NULL;
+  if (!options->json && cli_is_screen (stderr))
+    activity = activity_start (waiting_label (options));
   struct event_source *source = event_source_open (!options->no_daemon, request, error);
   if (!source) {
     activity_end (activity);
