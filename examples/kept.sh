@@ -28,11 +28,11 @@ strikes.nlargest(100, "Cost Total $")' | sed -n 's/.*"run_id":"\([^"]*\)","outco
 echo "run: $run"
 
 echo
-"$adder" result export "$run"
-"$adder" result export "$run" --table 2 --format json --out "$out/dearest.json"
+"$adder" history table "$run"
+"$adder" history table "$run" --table 2 --format json --out "$out/dearest.json"
 picture=$("$adder" file list --run "$run" --name cost.png --json | field file_id)
 "$adder" file get "$picture" --out "$out/cost.png"
 
 echo
-"$adder" record show "$run" | head -n 12
-"$adder" record verify
+"$adder" history show "$run" | head -n 12
+"$adder" history verify

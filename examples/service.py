@@ -6,7 +6,7 @@
     curl -d 'print(x)' -H 'X-User: anna' http://127.0.0.1:8000
 
 X-User stands for what your service knows of whoever is logged in. The service asks the daemon of this machine, or ADDER_URL with a token
-that was made with `adder token create service --acts-for-users`. Nothing of one user is seen by another.
+that was made with `adder token new service --acts-for-users`. Nothing of one user is seen by another.
 """
 import http.server
 import sys

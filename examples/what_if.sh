@@ -12,7 +12,7 @@ data=${DATA:-examples/data/birdstrikes.csv}
 session=$("$adder" session new --env science --file "$data:strikes.csv")
 branches=
 # shellcheck disable=SC2086 # ids
-trap '"$adder" session end "$session" $branches' EXIT
+trap '"$adder" session rm "$session" $branches' EXIT
 
 cell() { "$adder" run --session "$@"; }
 

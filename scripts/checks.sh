@@ -91,10 +91,10 @@ check_configuration_page() {
 
 # Made from the tables of tools and of operations.
 check_toolsets_page() {
-  build/adder tools --format markdown | diff -u docs/toolsets.md - ||
-    { echo "docs/toolsets.md is not current: build/adder tools --format markdown >docs/toolsets.md"; return 1; }
-  build/adder tools --format operations | diff -u docs/operations.md - ||
-    { echo "docs/operations.md is not current: build/adder tools --format operations >docs/operations.md"; return 1; }
+  build/adder tool list --format markdown | diff -u docs/toolsets.md - ||
+    { echo "docs/toolsets.md is not current: build/adder tool list --format markdown >docs/toolsets.md"; return 1; }
+  build/adder tool list --format operations | diff -u docs/operations.md - ||
+    { echo "docs/operations.md is not current: build/adder tool list --format operations >docs/operations.md"; return 1; }
 }
 
 check_manual() {
@@ -193,7 +193,7 @@ check_quickstart() {
   (
     own=$(mktemp -d)
     export ADDER_RUNTIME_DIR="$own" ADDER_STATE_DIR="$own/state" XDG_BIN_HOME="$own/bin" PATH="$own/bin:$PATH"
-    trap 'build/adder stop; rm -rf -- "$own"' EXIT
+    trap 'build/adder serve stop; rm -rf -- "$own"' EXIT
     {
       scripts/quickstart >"$own/said" 2>&1 && sed '1,/^Next, from/d' "$own/said" >"$own/next" &&
         [ "$(grep -c '^  adder ' "$own/next")" -eq 3 ] && sh -eux "$own/next" >"$own/typed" 2>&1

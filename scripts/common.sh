@@ -196,12 +196,12 @@ environment() {
     fi
     say "The pins of the environment $1 have changed: making it again"
     if [ -w "$directory" ]; then
-      build/adder env remove "$1" || die "cannot remove the old environment $1 in $directory"
+      build/adder env rm "$1" || die "cannot remove the old environment $1 in $directory"
     fi
   else
     say "Making the environment $1 ($2)"
   fi
-  build/adder env create "$1" || die "The environment $1 could not be made."
+  build/adder env new "$1" || die "The environment $1 could not be made."
 }
 
 science() {

@@ -503,7 +503,7 @@ def digest_of(*directories):
 
 
 def build_image(engine, program, name=IMAGE):
-    """`adder container build`, by the installation of PROGRAM, into ENGINE."""
+    """`adder env image build`, by the installation of PROGRAM, into ENGINE."""
     with tempfile.TemporaryDirectory(prefix="adder-image-", dir=FOLDER) as place:
         (pathlib.Path(place) / "adder.conf").write_text(engine.config(image=name))
         cache = CACHE / "cache"
@@ -512,7 +512,7 @@ def build_image(engine, program, name=IMAGE):
             **os.environ, "XDG_CACHE_HOME": str(cache), "ADDER_CONFIG_DIR": place, "ADDER_RUNTIME_DIR": place, "ADDER_STATE_DIR": place,
         }  # fmt: skip
         done = subprocess.run(
-            [program, "container", "build"], env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1800
+            [program, "env", "image", "build"], env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1800
         )
     if done.returncode != 0:
         raise FileNotFoundError(f"the image of the container tests cannot be built here: {done.stderr.strip()}")

@@ -394,7 +394,7 @@ def new_directory(common_directory, name):
 
 
 def skip_without(environment):
-    pytest.skip(f"no environment `{environment}`: make it with `adder env create {environment}`, or set ADDER_ENVIRONMENTS_DIR")
+    pytest.skip(f"no environment `{environment}`: make it with `adder env new {environment}`, or set ADDER_ENVIRONMENTS_DIR")
 
 
 def unique():
@@ -712,7 +712,7 @@ class Adder:
         return pid
 
     def status(self):
-        ended = self.call("status", "--json")
+        ended = self.call("serve", "status", "--json")
         assert ended.returncode == 0, ended
         return strict_json(ended.stdout)
 
@@ -768,7 +768,7 @@ class Adder:
         if pid is None:
             return
         traces = self.traces()
-        ended = self.call("stop", "--force")  # also where a test left sessions
+        ended = self.call("serve", "stop", "--force")  # also where a test left sessions
         assert ended.returncode == 0, ended
         traces.wait_gone(self.deadline)
         assert self.daemon() is None
@@ -857,7 +857,7 @@ class Sessions:
 
     def end_all(self):
         if self.made and self.adder.daemon():
-            self.adder.call("session", "end", *self.made)
+            self.adder.call("session", "rm", *self.made)
 
     def make_room(self):
         """Ends what other tests left: an owner may have ten."""
@@ -872,18 +872,18 @@ class Sessions:
 
 
 class Tools:
-    """Calls of one toolset's tools. Each reply is held against the schema that `adder tools` prints for it."""
+    """Calls of one toolset's tools. Each reply is held against the schema that `adder tool list` prints for it."""
 
     def __init__(self, adder, toolset):
         self.adder, self.toolset = adder, toolset
-        ended = adder.call("tools", "--toolset", toolset, "--format", "mcp")
+        ended = adder.call("tool", "list", "--toolset", toolset, "--format", "mcp")
         assert ended.returncode == 0 and ended.stderr == "", ended
         self.table = {tool["name"]: tool for tool in strict_json(ended.stdout)}
 
     def call(self, name, arguments=None, *options, status=0, **others):
         """The reply of a call that must end with STATUS."""
         text = json.dumps(arguments if arguments is not None else {})
-        ended = self.adder.call("call", name, text, "--toolset", self.toolset, *options, **others)
+        ended = self.adder.call("tool", "call", name, text, "--toolset", self.toolset, *options, **others)
         return self.parse(name, ended, status)
 
     def parse(self, name, ended, status):

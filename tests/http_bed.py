@@ -45,7 +45,7 @@ class Served:
             self.start()
 
     def token(self, name, *options):
-        ended = self.adder.call("token", "create", name, *options)
+        ended = self.adder.call("token", "new", name, *options)
         assert ended.returncode == 0, ended
         return ended.stdout.strip()
 

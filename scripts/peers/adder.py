@@ -177,7 +177,7 @@ class AdderCommand(Adder, ProcessPeer):
         return self.command_line("run", "--env", self.host.environment, "-c", code)
 
     def rest(self):
-        self.settle(lambda: json.loads(self.command_line("status", "--json"))["engine"])
+        self.settle(lambda: json.loads(self.command_line("serve", "status", "--json"))["engine"])
 
     def stop(self):
-        self.command_line("stop")
+        self.command_line("serve", "stop")

@@ -375,7 +375,7 @@ const struct config_row config_table[] = {
      .text = "The OCI runtime that the engine shall use, by the name that it knows it by. gVisor's, for "
              "level 4, has a name that begins with `runsc`."},
     {"container", "image", CONFIG_TEXT, LIVE (container_image), "localhost/adder:latest",
-     .text = "The image, as `adder container build` makes it."},
+     .text = "The image, as `adder env image build` makes it."},
     {"container", "image_age_ms", CONFIG_DURATION, LIVE (container_image_age_ms), "30d",
      .maximum = 3650 * DAY,
      .text = "An image that is older is told to be built anew, in the log and in the `warnings` of results. "

@@ -20,8 +20,8 @@ void error_make_printable (GError **error);
 gboolean error_make_unavailable (GError **error);
 
 /* What an error says to a person at a terminal only: a command that helps. Appended to the message of *ERROR
- * with its own punctuation ("; adder tools lists them"), and known apart from it afterwards, but where the
- * message goes into that of another error. ERROR may be NULL. Only for ADDER_ERROR. */
+ * with its own punctuation ("; adder tool list lists them"), and known apart from it afterwards, but where
+ * the message goes into that of another error. ERROR may be NULL. Only for ADDER_ERROR. */
 void error_add_advice (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* The message, without that unless it is read AT_TERMINAL. The caller's. */
 char *error_told (const GError *error, gboolean at_terminal);

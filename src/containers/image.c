@@ -82,7 +82,7 @@ container_image_find (struct container_client *client, const char *name, GError 
     if (g_error_matches (cause, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "%s has no image %s",
                    container_client_name (client), name);
-      error_add_advice (error, ": \"adder container build\" makes it");
+      error_add_advice (error, ": \"adder env image build\" makes it");
     } else
       g_propagate_error (error, g_steal_pointer (&cause));
     return NULL;
@@ -91,7 +91,7 @@ container_image_find (struct container_client *client, const char *name, GError 
   const char *digest = json_member_text (answer, "Id");
   if (json_member_text (labels, LABEL_VERSION)[0] == '\0' || digest[0] == '\0') {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                 "the image %s was not made by \"adder container build\"", name);
+                 "the image %s was not made by \"adder env image build\"", name);
     return NULL;
   }
   return image_describe (name, digest, labels, json_object_get (answer, "Size"));
@@ -108,7 +108,7 @@ container_image_fits (const struct container_image *image, GError **error)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                "the image %s is of another Adder (%s) than this one", image->name, image->version);
-  error_add_advice (error, ": \"adder container build\" makes it anew");
+  error_add_advice (error, ": \"adder env image build\" makes it anew");
   return FALSE;
 }
 
@@ -158,7 +158,7 @@ container_image_remove (struct container_client *client, const char *name, GErro
     return TRUE;
   if (container_client_status (client) == 409)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-                 "a container uses the image %s: \"adder stop\" ends those that wait for runs", name);
+                 "a container uses the image %s: \"adder serve stop\" ends those that wait for runs", name);
   else
     g_propagate_error (error, g_steal_pointer (&cause));
   return FALSE;
@@ -173,11 +173,11 @@ container_image_warning (const struct container_image *image, guint64 most_ms)
   if (most_ms == 0 || age_us <= 0 || (guint64)age_us / 1000 <= most_ms)
     return NULL;
   if (image->built_us == 0)
-    return g_strdup_printf ("nobody knows how old the image %s is: \"adder container build\" makes it anew",
+    return g_strdup_printf ("nobody knows how old the image %s is: \"adder env image build\" makes it anew",
                             image->name);
   g_autofree char *limit = duration_format (most_ms);
   return g_strdup_printf ("the packages of the image %s are %" G_GUINT64_FORMAT
-                          " days old, more than %s: \"adder container build\" makes it anew",
+                          " days old, more than %s: \"adder env image build\" makes it anew",
                           image->name, (guint64)age_us / 1000 / DAY_MS, limit);
 }
 

@@ -15,7 +15,7 @@ struct container_image {
 };
 
 /* The image NAME. ADDER_ERROR_NOT_FOUND: there is none, and how to build it; ADDER_ERROR_UNSUPPORTED: it is
- * none of `adder container build`, or of another runner than this one. The caller's. */
+ * none of `adder env image build`, or of another runner than this one. The caller's. */
 struct container_image *container_image_look (struct container_client *client, const char *name,
                                               GError **error);
 void container_image_free (struct container_image *image);
@@ -24,11 +24,11 @@ void container_image_free (struct container_image *image);
 struct container_image *container_image_find (struct container_client *client, const char *name,
                                               GError **error);
 
-/* All images of `adder container build` that CLIENT's engine has, each once for each name. An array of struct
+/* All images of `adder env image build` that CLIENT's engine has, each once for each name. An array of struct
  * container_image; the caller's. NULL with ERROR. */
 GPtrArray *container_image_list (struct container_client *client, GError **error);
 
-/* Takes its name from the image NAME, and removes it with its last one. It must be one of `adder container
+/* Takes its name from the image NAME, and removes it with its last one. It must be one of `adder env image
  * build`. ADDER_ERROR_FAILED with the engine's words where a container uses it. */
 gboolean container_image_remove (struct container_client *client, const char *name, GError **error);
 

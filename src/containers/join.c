@@ -137,7 +137,7 @@ gboolean
 join_ended (GError **error)
 {
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-                       "a container ended before it joined: its image may be damaged (\"adder container "
+                       "a container ended before it joined: its image may be damaged (\"adder env image "
                        "build\" makes it anew), or its runtime lets it reach no socket of the host "
                        "(gVisor's needs --host-uds=open)");
   return FALSE;

@@ -543,7 +543,7 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
   if (environment && environment_is_own (environment) && !resolved->invalid) {
     g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "an environment is named, and not by the path of an interpreter");
-    error_add_advice (&resolved->invalid, "; \"adder env create NAME --python PATH\" gives one a name");
+    error_add_advice (&resolved->invalid, "; \"adder env new NAME --python PATH\" gives one a name");
   }
   if (!environment && profile)
     environment = profile->environment;

@@ -282,7 +282,7 @@ tell_refusal (const struct api_server *server, long status, const json_t *refusa
   static const struct advice no_key = {MODEL_ERROR_KEY, API_NEVER, TRUE,
                                        "{host} wants a key, and the model {name} has none: give it one with "
                                        "--key-env, --key-file or --key-stdin of "
-                                       "`adder model add`"};
+                                       "`adder model new`"};
   g_autofree char *words = api_errors_words_of (refusal), *message = api_errors_message_of (refusal);
   const struct advice *advice = find_advice (status, words);
   if (advice->code == MODEL_ERROR_KEY && !server->settings->key)

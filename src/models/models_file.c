@@ -167,7 +167,7 @@ models_file_find (const char *name, GError **error)
   g_autofree char *shown = text_one_line (name, MODEL_NAME_MAX);
   g_autofree char *meant = guess.best ? g_strdup_printf ("; did you mean %s?", guess.best) : g_strdup ("");
   g_set_error (error, MODEL_ERROR, MODEL_ERROR_UNKNOWN,
-               "there is no model %s: adder model add adds one, replay:FILE plays one%s", shown, meant);
+               "there is no model %s: adder model new adds one, replay:FILE plays one%s", shown, meant);
   return NULL;
 }
 

@@ -274,8 +274,8 @@ gboolean
 model_settings_check (const struct model_settings *settings, GError **error)
 {
   const char *missing =
-      !settings->base_url ? "base_url: say where its API is, with --provider or --base-url of adder model add"
-      : !settings->model  ? "model: say what its server calls it, with --model of adder model add"
+      !settings->base_url ? "base_url: say where its API is, with --provider or --base-url of adder model new"
+      : !settings->model  ? "model: say what its server calls it, with --model of adder model new"
                           : NULL;
   if (missing) {
     g_set_error (error, MODEL_ERROR, MODEL_ERROR_INVALID, "the model %s has no %s", settings->name, missing);

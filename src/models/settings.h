@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is set for a model: one table of keys, each number with default and maximum. models.conf has them
- * (models_file.h), and so do the options of `adder model add`. */
+ * (models_file.h), and so do the options of `adder model new`. */
 #pragma once
 
 #include <glib.h>

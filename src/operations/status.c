@@ -28,7 +28,8 @@ static const struct field status_fields[] = {
     SOME (.name = "running", .types = FIELD_INTEGER, .text = "Runs, calls and other work."),
     SOME (.name = "runs", .types = FIELD_INTEGER, .text = "How many there were."),
     SOME (.name = "config_changed", .types = FIELD_BOOLEAN,
-          .text = "Whether the configuration is another one than it was read: adder reload applies it."),
+          .text =
+              "Whether the configuration is another one than it was read: adder serve reload applies it."),
     SOME (.name = "http", .types = FIELD_LIST, .items = FIELD_TEXT,
           .text = "The addresses at which it answers HTTP."),
     SOME (.name = "http_connections", .types = FIELD_INTEGER, .text = "There."),

@@ -77,7 +77,7 @@ roots_parse (const char *word, struct root *ret_root, GError **error)
 static GStrv
 roots_words_of (const struct config *config, GError **error)
 {
-  const char *roots = config->http_roots; /* adder reload may change it in between */
+  const char *roots = config->http_roots; /* adder serve reload may change it in between */
   return profile_list_parse (roots ? roots : "", error);
 }
 

@@ -174,7 +174,7 @@ datasets_check_room (const struct putting *putting, struct transaction *transact
                  put->name, bytes);
   else
     return TRUE;
-  error_add_advice (error, " (adder data remove %s%s)", put->name, version);
+  error_add_advice (error, " (adder data rm %s%s)", put->name, version);
   return FALSE;
 }
 

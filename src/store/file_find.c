@@ -134,7 +134,7 @@ files_remove (struct store *store, const char *owner, const char *id, GError **e
   if (file_is_of_dataset (row->kind)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the file %s is of the data set %s, and goes with that", row->id, row->name);
-    error_add_advice (error, ": adder data remove");
+    error_add_advice (error, ": adder data rm");
     return FALSE;
   }
   struct database *database = store_database (store, error);

@@ -109,7 +109,7 @@ files_url (struct store *store, const char *id, const char *name)
   /* The name is for people alone, and this one is the path of another question (/v1/files/{file}/content). */
   gboolean is_taken = strcmp (shown, "content") == 0;
   g_autofree char *escaped = g_uri_escape_string (is_taken ? "content_" : shown, NULL, FALSE);
-  const char *base = config->store_url; /* adder reload may change it in between */
+  const char *base = config->store_url; /* adder serve reload may change it in between */
   base = base ? base : "";
   gsize length = strlen (base);
   while (length > 0 && base[length - 1] == '/')

@@ -111,7 +111,7 @@ record_head_lock (struct transaction *transaction, const char *node, struct reco
   else if (found > 0) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the head of the records of node %s is damaged",
                  node);
-    error_add_advice (error, ": adder record verify says more");
+    error_add_advice (error, ": adder history verify says more");
   }
   return head.seq >= 0;
 }

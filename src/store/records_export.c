@@ -177,7 +177,7 @@ too_damaged (GError **error)
                "more than %d records in the database have lost their time or their run's id: it is no longer "
                "one of Adder's",
                PLACELESS_MAX);
-  error_add_advice (error, "; adder record verify says which rows");
+  error_add_advice (error, "; adder history verify says which rows");
   return FALSE;
 }
 

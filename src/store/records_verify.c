@@ -302,7 +302,7 @@ parse_written (struct store *store, const char *text, struct written *written, G
   if (!digits || !g_ascii_string_to_unsigned (digits, 10, 1, G_MAXINT64, &seq, NULL) ||
       !chain_is_digest (colon + 1)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the head must be SEQ:DIGEST, or NODE:SEQ:DIGEST");
-    error_add_advice (error, ", as adder record verify prints it");
+    error_add_advice (error, ", as adder history verify prints it");
     return FALSE;
   }
   written->node = from ? g_strndup (text, (gsize)(from - text)) : g_strdup (store_node (store));

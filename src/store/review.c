@@ -155,7 +155,7 @@ review_find_one (struct reviews *reviews, int store_fd, const char *owner, const
     return review;
   review_free (review);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s", id);
-  error_add_advice (error, " (adder review list)");
+  error_add_advice (error, " (adder approval list)");
   return NULL;
 }
 
@@ -175,7 +175,7 @@ review_check_room (struct reviews *reviews, int store_fd, const struct review_su
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
                "too many changes wait for a yes or a no ([review] max_waiting, max_bytes)");
-  error_add_advice (error, ": adder review list shows them");
+  error_add_advice (error, ": adder approval list shows them");
   return FALSE;
 }
 
@@ -255,7 +255,7 @@ clean (struct cleaning *cleaning)
   if (store_fd >= 0 && review_clean (review, cleaning->directory_fd, &problem))
     review_remove (store_fd, review->id);
   else
-    log_warning ("what review %s set aside is not removed (adder review finish does it): %s", review->id,
+    log_warning ("what review %s set aside is not removed (adder approval finish does it): %s", review->id,
                  problem->message);
   fd_close (&cleaning->directory_fd);
   review_free (review);
@@ -320,7 +320,7 @@ review_take_directory (struct reviews *reviews, const struct review *review, int
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                "the directory of the review is not open here any more");
-  error_add_advice (error, ": adder review commit %s opens it", review->id);
+  error_add_advice (error, ": adder approval approve %s opens it", review->id);
   return FALSE;
 }
 

@@ -700,7 +700,7 @@ review_commit (struct review *review, int directory_fd, GError **error)
   if (!ok)
     g_prefix_error (error, begun ? "broken off: " : "nothing was changed: ");
   if (!ok && begun)
-    error_add_advice (error, "; adder review finish and adder review undo go on from there");
+    error_add_advice (error, "; adder approval finish and adder approval undo go on from there");
   close_commit (&commit);
   return ok;
 }
@@ -721,7 +721,7 @@ review_undo (struct review *review, int directory_fd, GError **error)
   struct commit commit;
   if (review->phase == REVIEW_CLEANING) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "all changes were made and cannot be taken back");
-    error_add_advice (error, ": adder review finish removes what is left over");
+    error_add_advice (error, ": adder approval finish removes what is left over");
     return FALSE;
   }
   gboolean ok = open_commit (review, directory_fd, &commit, error) &&

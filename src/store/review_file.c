@@ -395,7 +395,7 @@ review_read (int store_fd, const char *id, gboolean locked, GError **error)
     ok = FALSE;
   } else if (review->folder_fd < 0) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s", id);
-    error_add_advice (error, " (adder review list)");
+    error_add_advice (error, " (adder approval list)");
   }
   if (!ok) {
     review_free (review);

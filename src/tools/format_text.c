@@ -130,7 +130,8 @@ write_tool (GString *text, const struct tool *tool)
 /* ---- operations ---- */
 
 static const char operations_head[] =
-    "<!-- Made by `adder tools --format operations`; a check compares the two. Change src/operations/. -->\n"
+    "<!-- Made by `adder tool list --format operations`; a check compares the two. Change src/operations/. "
+    "-->\n"
     "# Operations\n\n"
     "All operations, generated from the table in `src/operations/`. The command line, the local socket,\n"
     "HTTP, tools and C programs (`adder_call` in `include/adder.h`) call the same functions with the same\n"

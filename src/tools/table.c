@@ -73,7 +73,7 @@ table_not_there (const struct toolset *toolset, const char *name, GError **error
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no tool \"%s\"%s%s%s%s", shown, where,
                guess.best ? "; did you mean " : "", guess.best ? guess.best : "", guess.best ? "?" : "");
   if (!guess.best)
-    error_add_advice (error, "; adder tools lists them");
+    error_add_advice (error, "; adder tool list lists them");
   return FALSE;
 }
 

@@ -149,7 +149,7 @@ tool_enablement_is_on (struct tool_enablement *enablement, const struct toolset 
   g_mutex_unlock (&enablement->lock);
   if (!on && error && !*error) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "the tool %s is switched off", tool->name);
-    error_add_advice (error, "; adder tools enable %s switches it on", name);
+    error_add_advice (error, "; adder tool enable %s switches it on", name);
   }
   return on;
 }

@@ -74,7 +74,7 @@ is_recognised (const struct config *config, const char *name)
   for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
     if (strcmp (endings[i], ending) == 0)
       return TRUE;
-  const char *more = config->file_endings; /* adder reload may change it in between */
+  const char *more = config->file_endings; /* adder serve reload may change it in between */
   return more && ending[0] != '\0' && is_in_list (more, ending);
 }
 

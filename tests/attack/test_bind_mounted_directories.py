@@ -218,7 +218,7 @@ def test_the_daemon_answers_nobody_in_a_sandbox(adder, namespaces):
     assert adder.daemon()
     adder.wrapper = ["unshare", namespaces]
     try:
-        for words in (["status"], ["run", "-c", "1"], ["stop"]):
+        for words in (["serve", "status"], ["run", "-c", "1"], ["serve", "stop"]):
             ended = adder.call(*words)
             assert ended.returncode != 0 and "lives in another user or pid namespace" in ended.stderr, ended
     finally:

@@ -30,7 +30,7 @@ class Adopted:
         (packages,) = self.prefix.glob("lib/python3*/site-packages")
         self.packages = packages.relative_to(self.project)
         self.mark = pathlib.Path(f"/var/tmp/adder-environment-mark-{os.getpid()}-{adder.user.uid}")
-        ended = adder.call("env", "create", "mine", "--python", self.prefix / "bin/python3")
+        ended = adder.call("env", "new", "mine", "--python", self.prefix / "bin/python3")
         assert ended.returncode == 0, ended.stderr
         adder.environment = "mine"
 

@@ -40,9 +40,9 @@ def folder(adder):
 def review(adder, folder, code):
     result = adder.run(code, "--workdir", folder, "--review", *LONG)
     assert result.outcome == "approval_required", result
-    shown = adder.call("review", "show", result.approval_id)
+    shown = adder.call("approval", "show", result.approval_id)
     assert shown.returncode == 0
-    adder.call("review", "drop", result.approval_id)
+    adder.call("approval", "deny", result.approval_id)
     return result, shown.stdout
 
 

@@ -34,7 +34,7 @@ class Served:
     def token(self, name, *options):
         """The secret of a token that is made when it is first asked for."""
         if name not in self.tokens:
-            ended = self.adder.call("token", "create", name, *options)
+            ended = self.adder.call("token", "new", name, *options)
             assert ended.returncode == 0, ended
             self.tokens[name] = ended.stdout.strip()
         return self.tokens[name]

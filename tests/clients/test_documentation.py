@@ -253,13 +253,13 @@ GOOD = """
 
     $ adder run --json -c 'print(1)' | jq -r .run_id
     01a20000-...
-    $ adder record show 01a20000-...
+    $ adder history show 01a20000-...
     ...
     $ cat six
     6
 
 ```sh
-adder record show ID >shown
+adder history show ID >shown
 ```
 
 <!-- not run: it fails -->

@@ -101,7 +101,7 @@ with Adder() as adder:
     for number in range(3):
         print(adder.run(f"{number} + 1").text, flush=True)
         if number < 2:
-            subprocess.run(["adder", "stop"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["adder", "serve", "stop"], check=True, stdout=subprocess.DEVNULL)
     print(adder)
 """
     assert machine.says(code) == "1\n2\n3\n<Adder this machine>\n"
@@ -135,7 +135,7 @@ def test_the_configuration_may_put_the_socket_elsewhere(machine):
     try:
         assert machine.says() == "42\n" and (place / "own.http.sock").is_socket() and not machine.http.exists()
     finally:
-        ended = machine.adder.call("stop")
+        ended = machine.adder.call("serve", "stop")
         assert ended.returncode == 0, ended
 
 
@@ -163,7 +163,7 @@ WRONG_PROGRAMS = {
     "a failure": ("echo 'no luck' >&2; exit 9", "` ended with status 9: no luck"),
     "no HTTP": (
         f"echo '{json.dumps({'daemon': True, 'socket': '/nowhere/adder.sock'})}'",
-        "does not answer HTTP at /nowhere/adder.http.sock: if it is of an older version, `adder stop` ends it",
+        "does not answer HTTP at /nowhere/adder.http.sock: if it is of an older version, `adder serve stop` ends it",
     ),
 }
 

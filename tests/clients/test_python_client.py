@@ -563,7 +563,7 @@ def test_what_waits_for_a_yes(tcp, served):
     assert asked.approval_id in [approval.approval_id for approval in tcp.approvals.list()]
     with pytest.raises(adder_client.Forbidden):
         tcp.approvals.approve(asked.approval_id)
-    ended = served.adder.call("token", "create", "client-person", "--may-decide")
+    ended = served.adder.call("token", "new", "client-person", "--may-decide")
     assert ended.returncode == 0, ended
 
 

@@ -454,7 +454,7 @@ def test_a_tool_that_is_switched_off_is_gone_from_the_next_step(own):
     own.adder.call("run", "-c", "1")
     tool = own.tool(
         "off",
-        "import subprocess, sys\nsys.exit(subprocess.call(['%s', 'tools', 'disable', 'compute.compute_with_python']))"
+        "import subprocess, sys\nsys.exit(subprocess.call(['%s', 'tool', 'disable', 'compute.compute_with_python']))"
         % own.adder.installation.program,
     )
     turn = own.run(
@@ -682,7 +682,7 @@ def test_recorded_once_it_plays_again(agents):
     [
         (["--toolset", "nothing"], "there is no toolset"),
         (["--steps", "some"], "typed or native"),
-        (["--model", "nobody"], "adder model add"),
+        (["--model", "nobody"], "adder model new"),
         (["--model", "replay:nothing.jsonl"], "nothing.jsonl"),
         (["--tool", "nothing.json"], "nothing.json"),
         (["--transcript", "no/such/folder"], "no/such/folder"),

@@ -122,7 +122,7 @@ def test_an_error_of_the_code_leaves_what_was_read(analyst):
 def test_refused_code_tells_nothing_but_its_violations(analyst):
     result = analyst.run("import os\nresult = 1")
     assert (result.outcome, result.displays, result.violations[0]["rule"]) == ("refused", [], "import")
-    checked = analyst.adder.call("guard", "--profile", "analysis", "-c", "result = numbers(df['sales']).sum()")
+    checked = analyst.adder.call("run", "--check", "--profile", "analysis", "-c", "result = numbers(df['sales']).sum()")
     assert checked.returncode == 0
 
 
@@ -341,7 +341,7 @@ def test_the_whole_result_is_a_file_where_that_is_asked_for(analyst):
     assert analyst.report(code)["file"] is None
     result = analyst.run(code, "--tables", "csv", "--limit", "files=64")
     assert result.displays[-1][MIME]["file"] == "tmp/output/table-1.csv" and [file["name"] for file in result.files] == ["tmp/output/table-1.csv"]
-    exported = analyst.adder.call("result", "export", result.run_id).stdout.split()
+    exported = analyst.adder.call("history", "table", result.run_id).stdout.split()
     assert exported[0] == "sales" and len(exported) == 1 + result.displays[-1][MIME]["result"]["shape"][0]
     assert analyst.run("1 / 0", "--tables", "csv", "--limit", "files=64").files == []
     lost = analyst.run(code, "--tables", "csv", "--limit", "files=64", "--limit", "table_bytes=10")
@@ -385,7 +385,7 @@ def test_a_yes_is_for_the_analysis_as_well(make_adder):
 
 def test_the_record_says_what_was_asked(analyst):
     result = analyst.run("result = 1", expect=[{"check": "not_empty"}])
-    shown = json.loads(analyst.adder.call("record", "show", result.run_id, "--json").stdout)
+    shown = json.loads(analyst.adder.call("history", "show", result.run_id, "--json").stdout)
     assert shown["more"]["analysis"]["tables"] == TABLES and shown["more"]["analysis"]["expect"] == [{"check": "not_empty"}]
 
 

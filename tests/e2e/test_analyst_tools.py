@@ -163,7 +163,7 @@ def test_what_is_wrong_comes_back(tools):
     ]:
         assert sentence in tools.refused("run_analysis", arguments), arguments
     long = tools.adder.file("long.json", json.dumps({"csv": "a\n" + "1\n" * (1 << 19), "code": SUM}))
-    ended = tools.adder.call("call", "run_analysis", f"@{long}", "--toolset", "analyst")
+    ended = tools.adder.call("tool", "call", "run_analysis", f"@{long}", "--toolset", "analyst")
     assert "csv" in tools.parse("run_analysis", ended, 125)["error"]
 
 
@@ -220,7 +220,7 @@ def test_who_hangs_up_ends_the_question(make_asked):
     adder = make_asked([{"wait_ms": 60000, **call("submit_plan", **PLAN)}])
     arguments = json.dumps({"csv": SALES, "question": "?"})
     adder.run("1", env="science")
-    with adder.popen("call", "ask_csv", arguments, "--toolset", "analyst") as process:
+    with adder.popen("tool", "call", "ask_csv", arguments, "--toolset", "analyst") as process:
         wait_until(lambda: sum(adder.status()["engine"]["runs"].values()) > 1, "the scan")
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
@@ -258,7 +258,7 @@ def test_who_asks_much_at_once_waits(make_asked):
     adder = make_asked([{"wait_ms": 60000, **call("submit_plan", **PLAN)}], "concurrent = 1\n")
     asked = {"csv": SALES, "question": "?"}
     adder.run("1", env="science")
-    with adder.popen("call", "ask_csv", json.dumps(asked), "--toolset", "analyst") as process:
+    with adder.popen("tool", "call", "ask_csv", json.dumps(asked), "--toolset", "analyst") as process:
         wait_until(lambda: sum(adder.status()["engine"]["runs"].values()) > 1, "the scan")
         assert "[models] concurrent" in Tools(adder, "analyst").refused("ask_csv", asked, status=75)
         process.send_signal(signal.SIGKILL)

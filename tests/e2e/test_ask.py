@@ -264,7 +264,7 @@ def test_without_a_daemon(asker):
     asker.adder.stop()
     answer = asker.code(SUM, "--no-daemon")
     assert answer["table"]["value"] == 910
-    assert asker.adder.call("status").returncode != 0, "no daemon was started"
+    assert asker.adder.call("serve", "status").returncode != 0, "no daemon was started"
 
 
 # ---- what each step found ----
@@ -294,7 +294,7 @@ def test_the_state_is_shown_after_each_step(asker):
 
 def test_without_a_model_it_is_said_how_to_do_without_one(asker):
     said = asker.refused(asker.sales, "Sum?")
-    assert "no --code FILE, so a model writes the code" in said and "adder model add" in said
+    assert "no --code FILE, so a model writes the code" in said and "adder model new" in said
 
 
 @pytest.mark.parametrize("term, redrawn", [("xterm", True), ("dumb", False)])

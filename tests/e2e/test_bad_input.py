@@ -154,7 +154,7 @@ def test_environment_whose_python_is_gone(make_adder):
         cwd=adder.scratch,
         env=adder.process_environment(),
     )
-    made = adder.call("env", "create", "mine", "--python", venv / "bin/python")
+    made = adder.call("env", "new", "mine", "--python", venv / "bin/python")
     assert made.returncode == 0
     assert adder.run("print(1)", env="mine").outcome == "ok"
     (venv / "bin/python").unlink()
@@ -275,11 +275,11 @@ def test_a_command_of_another_program(adder, typed, meant):
 
 PRINTING = (
     ["run", "-c", "print('x' * 100)"], ["run", "--json", "-c", "1"], ["run", "--json", "--env", "no-such"], ["run", "--help"], ["--help"],
-    ["--version"], ["record", "list"], ["record", "list", "--json"], ["session", "list"], ["session", "list", "--json"],
-    ["file", "list", "--json"], ["data", "list", "--json"], ["approval", "list", "--json"], ["review", "list", "--json"],
-    ["call", "run_python", '{"code": "1"}'], ["tools"], ["tools", "--format", "markdown"], ["guard", "-c", "1"], ["status"],
-    ["status", "--json"], ["store", "show"], ["store", "check"], ["env", "list"], ["profile", "list"], ["profile", "show"],
-    ["model", "list", "--json"], ["token", "list", "--json"], ["config", "show"], ["config", "document"], ["doctor"], ["reload"],
+    ["--version"], ["history", "list"], ["history", "list", "--json"], ["session", "list"], ["session", "list", "--json"],
+    ["file", "list", "--json"], ["data", "list", "--json"], ["approval", "list", "--json"], ["approval", "list", "--json"],
+    ["tool", "call", "run_python", '{"code": "1"}'], ["tool", "list"], ["tool", "list", "--format", "markdown"], ["run", "--check", "-c", "1"], ["serve", "status"],
+    ["serve", "status", "--json"], ["doctor", "store"], ["doctor", "store", "--check"], ["env", "list"], ["profile", "list"], ["profile", "show"],
+    ["model", "list", "--json"], ["token", "list", "--json"], ["config", "show"], ["config", "document"], ["doctor"], ["serve", "reload"],
     ["manual", "options"], ["complete", "bash"],
 )  # fmt: skip
 

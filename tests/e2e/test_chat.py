@@ -238,7 +238,7 @@ def test_a_recording_plays_again(agents):
 
 
 @pytest.mark.parametrize(
-    "model, told", [("replay:/nowhere", "cannot read the replay"), ("nobody", "adder model add")]
+    "model, told", [("replay:/nowhere", "cannot read the replay"), ("nobody", "adder model new")]
 )
 def test_no_model(agents, model, told):
     ended = agents.adder.call("chat", "--model", model, input="hi\n")

@@ -158,7 +158,7 @@ def test_environment_that_is_not_there(adder):
 
 
 def test_system_cannot_be_removed(adder):
-    ended = adder.call("env", "remove", "system")
+    ended = adder.call("env", "rm", "system")
     assert ended.returncode != 0 and "system" in ended.stderr
 
 
@@ -172,7 +172,7 @@ def test_status(adder):
     adder.run("1")
     status = adder.status()
     assert isinstance(status, dict)
-    assert adder.call("status").stdout.strip()
+    assert adder.call("serve", "status").stdout.strip()
 
 
 def test_status_and_stop_without_a_daemon(own_adder):

@@ -74,7 +74,7 @@ def test_names(adder):
 @pytest.mark.quick
 @pytest.mark.parametrize(
     "words",
-    [[], ["nonsense", ""], ["run", "--nonsense", ""], ["stop", ""], ["--help", ""], ["help", ""], ["session", "help", ""],
+    [[], ["nonsense", ""], ["run", "--nonsense", ""], ["serve", "stop", ""], ["--help", ""], ["help", ""], ["session", "help", ""],
      ["run", "--", ""], ["env", "no", ""], ["env", "list", ""], ["token", "list", ""], ["search", "--providers", ""]],
     ids=" ".join,
 )

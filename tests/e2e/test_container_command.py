@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`adder container`: the image is made without a registry, tried before it has its name, and what fails leaves the one that was
+"""`adder env image`: the image is made without a registry, tried before it has its name, and what fails leaves the one that was
 there."""
 import contextlib
 import os
@@ -52,13 +52,13 @@ def refused(ended, *words):
 
 
 def told(adder, *command):
-    ended = adder.call("container", *command, "--json")
+    ended = adder.call("env", "image", *command, "--json")
     assert ended.returncode == 0, ended.stderr
     return harness.strict_json(ended.stdout)
 
 
 def build(adder, *options):
-    return adder.call("container", "build", *options, timeout=BUILD_DEADLINE)
+    return adder.call("env", "image", "build", *options, timeout=BUILD_DEADLINE)
 
 
 # ---- before anything is fetched ----
@@ -68,7 +68,7 @@ def test_without_an_engine(make_adder):
     adder = make_adder("[container]\nsocket = /nonexistent/engine.sock\n")
     adder.variables["ADDER_CACHE_DIR"] = str(adder.scratch / "cache")
     for command in ["build"], ["list"], ["show"], ["rm"]:
-        refused(adder.call("container", *command), "/nonexistent/engine.sock")
+        refused(adder.call("env", "image", *command), "/nonexistent/engine.sock")
     assert not (adder.scratch / "cache").exists()
 
 
@@ -83,7 +83,7 @@ BAD = [
 
 @pytest.mark.parametrize(("command", "word"), BAD, ids=[" ".join(command) for command, _ in BAD])
 def test_bad_options(make_adder, command, word):
-    ended = make_adder().call("container", *command)
+    ended = make_adder().call("env", "image", *command)
     assert ended.returncode == 125
     assert word in ended.stderr
 
@@ -98,7 +98,7 @@ def test_what_a_host_lacks(make_builder):
 
     # Without a network, where the socket of the engine can still be reached.
     ended = subprocess.run(
-        ["unshare", "--net", *offline.command("container", "build")], env=offline.process_environment(), capture_output=True, text=True, timeout=300
+        ["unshare", "--net", *offline.command("env", "image", "build")], env=offline.process_environment(), capture_output=True, text=True, timeout=300
     )
     refused(ended, "packages")
 
@@ -118,7 +118,7 @@ def test_what_a_host_lacks(make_builder):
 @pytest.mark.slow
 def test_an_image_from_beginning_to_end(builder):
     engine = builder.engine
-    refused(builder.call("container", "show"), "adder container build")
+    refused(builder.call("env", "image", "show"), "adder env image build")
     ended = build(builder, "--json")
     assert ended.returncode == 0, ended.stderr
     made = harness.strict_json(ended.stdout)
@@ -128,7 +128,7 @@ def test_an_image_from_beginning_to_end(builder):
 
     assert told(builder, "show") == made
     assert told(builder, "list") == [made]
-    assert builder.call("container", "list", "--names").stdout == f"{NAME}\n"
+    assert builder.call("env", "image", "list", "--names").stdout == f"{NAME}\n"
     labels = engine.ask("GET", f"/images/{NAME}/json")["Config"]["Labels"]
     assert labels["adder.version"] == made["version"]
     assert len(labels["adder.runner"]) == 64
@@ -154,7 +154,7 @@ def test_an_image_from_beginning_to_end(builder):
 
     # What an interrupted build left is swept by the next.
     engine.ask("POST", f"/images/{NAME}/tag?repo={CANDIDATE.rstrip(':')}&tag={ended_process()}")
-    running = builder.popen("container", "build", stderr=subprocess.PIPE)
+    running = builder.popen("env", "image", "build", stderr=subprocess.PIPE)
     for line in running.stderr:
         if b"imports" in line:
             break
@@ -167,11 +167,11 @@ def test_an_image_from_beginning_to_end(builder):
     assert engine.ask("GET", "/containers/json?all=1") == []
 
     # Only its own are removed.
-    refused(builder.call("container", "remove", docker_world.BARE), "was not made by")
+    refused(builder.call("env", "image", "rm", docker_world.BARE), "was not made by")
     for name in ["based:1"], []:
-        assert builder.call("container", "remove", *name).returncode == 0
+        assert builder.call("env", "image", "rm", *name).returncode == 0
     assert images(engine) == []
-    refused(builder.call("container", "remove"), "adder container build")
+    refused(builder.call("env", "image", "rm"), "adder env image build")
 
 
 def ended_process():

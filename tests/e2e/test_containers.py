@@ -700,15 +700,15 @@ def test_an_engine_that_is_none(make_adder):
 @pytest.mark.parametrize("kind", docker_world.ENGINES)
 def test_no_image(make_contained, kind):
     world = make_contained(kind=kind, image="localhost/no-such-image:latest")
-    fallback(world.adder, "no-such-image", "adder container build")
+    fallback(world.adder, "no-such-image", "adder env image build")
     world.stop_and_look()
 
 
 STRANGE = {
-    "one of somebody else's": ([], ("adder container build",)),
+    "one of somebody else's": ([], ("adder env image build",)),
     "of another version": (
         ["LABEL adder.version=0.0.1", "LABEL adder.runner=0123", "LABEL adder.built=2024-01-01T00:00:00Z", "LABEL adder.modules="],
-        ("adder container build",),
+        ("adder env image build",),
     ),
 }
 
@@ -728,7 +728,7 @@ def test_an_old_image(make_contained):
     result = world.run("print(1)")
     assert (result.outcome, result.stdout) == ("ok", "1\n") and result.isolation["backend"] == "container"
     [warning] = result.warnings
-    assert "adder container build" in warning
+    assert "adder env image build" in warning
     world.stop_and_look()
 
 
@@ -774,7 +774,7 @@ def test_what_a_container_has_not(world, what):
             assert word in native(world.run_or_fall_back("print(1)", *options))
     finally:
         if options[0] == "--session":
-            world.adder.call("session", "end", options[1])
+            world.adder.call("session", "rm", options[1])
 
 
 def test_an_isolation_that_is_named_wins(world):

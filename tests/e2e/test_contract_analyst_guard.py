@@ -61,7 +61,7 @@ DUNDERS = [
 
 def refused(adder, code, *profile):
     """(rule, line, column, text) of each violation, without running."""
-    ended = adder.call("guard", *(profile or ("--profile", "analysis")), "--json", "-c", code)
+    ended = adder.call("run", "--check", *(profile or ("--profile", "analysis")), "--json", "-c", code)
     told = json.loads(ended.stdout)
     assert ended.returncode == (126 if told["violations"] else told["exit_code"])
     return [(each["rule"], each["line"], each["column"], each["text"]) for each in told["violations"]]

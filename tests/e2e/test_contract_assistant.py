@@ -66,7 +66,7 @@ def chat(tools):
 
     yield make
     for one in made:
-        tools.adder.call("call", "assistant.python_end", "{}", "--conversation", one.id)
+        tools.adder.call("tool", "call", "assistant.python_end", "{}", "--conversation", one.id)
 
 
 # ---- snippets ----
@@ -129,10 +129,10 @@ def test_snippets_leave_nothing_behind(adder, tools):
     reply = tools.call("run_python", {"code": code})
     for listed in (tools.call("list_files")["files"], json.loads(adder.call("file", "list", "--outputs", "--json").stdout)["files"]):
         assert not [file for file in listed if word in json.dumps(file) or file.get("run_id") == reply["run_id"]]
-    record = json.loads(adder.call("record", "show", reply["run_id"], "--json").stdout)
+    record = json.loads(adder.call("history", "show", reply["run_id"], "--json").stdout)
     told = {file["name"]: (file["file_id"], len(file["sha256"])) for file in record["more"]["files"]}
     assert told == {f"{word}.csv": (None, 64), f"tmp/{word}.txt": (None, 64)}
-    assert adder.call("result", "show", reply["run_id"]).returncode != 0
+    assert adder.call("history", "output", reply["run_id"]).returncode != 0
 
 
 def test_what_a_snippet_is_asked_for_by_name_comes_back(adder):
@@ -174,7 +174,7 @@ def test_libraries_go_on_working(science, run):
 
 
 def test_its_line_in_the_list(adder):
-    lines = adder.call("tools", "--toolset", "assistant").stdout.splitlines()
+    lines = adder.call("tool", "list", "--toolset", "assistant").stdout.splitlines()
     assert len([line for line in lines if " run_python " in line]) == 1
 
 
@@ -353,7 +353,7 @@ def test_replay_of_a_session_that_is_at_work(adder, tools, chat):
     one = chat()
     one.cell("x = 1")
     arguments = json.dumps({"code": f"y = x + 1\n{harness.FOREVER}", "use_session": True})
-    working = adder.popen("call", "run_python", arguments, "--toolset", "assistant", "--conversation", one.id)
+    working = adder.popen("tool", "call", "run_python", arguments, "--toolset", "assistant", "--conversation", one.id)
     name = "assistant-" + hashlib.sha256(one.id.encode()).hexdigest()[:32]
     sessions = harness.Sessions(adder)
     harness.wait_until(lambda: sessions.show(name)["state"] == "busy", "the cell to run")
@@ -383,7 +383,7 @@ def test_the_eleventh_ends_the_one_idle_longest(own_adder):
 
 
 def test_a_read_only_agent_gets_none(adder):
-    listed = adder.call("tools", "--toolset", "assistant", "--read-only").stdout.split()
+    listed = adder.call("tool", "list", "--toolset", "assistant", "--read-only").stdout.split()
     assert "run_python" not in listed and "python_new" not in listed
 
 
@@ -431,7 +431,7 @@ def test_a_session_that_another_call_gave_up_is_made_anew(make_adder):
     """Two calls of a conversation at once: one is making the session and is given up, the other waits for it."""
     adder = make_adder("[environment]\ndefault = system\n[sessions]\nparked = 0\n")
     adder.run("1")
-    command = ("call", "assistant.run_python", json.dumps({"code": "print('done')", "use_session": True}), "--conversation", unique())
+    command = ("tool", "call", "assistant.run_python", json.dumps({"code": "print('done')", "use_session": True}), "--conversation", unique())
     zygotes = [process for process in harness.descendants(adder.daemon()) if process.name == "python3"]
     for zygote in zygotes:  # so that no sandbox is made
         zygote.signal(signal.SIGSTOP)

@@ -99,7 +99,7 @@ def test_the_reply(run):
 
 def test_the_dotted_name(tools):
     assert tools.call("code_executor.run_python", {"code": "print(1)"})["stdout"] == "1\n"
-    ended = tools.adder.call("call", "code_executor.run_python", '{"code": "print(1)"}')
+    ended = tools.adder.call("tool", "call", "code_executor.run_python", '{"code": "print(1)"}')
     assert ended.returncode == 0 and '"stdout":"1\\n"' in ended.stdout
 
 
@@ -113,7 +113,7 @@ def test_names_of_the_file_manager(kept_adder, tools, conversation):
         assert (loaded["local_path"], loaded["filename"]) == ("/tmp/numbers.txt", "numbers.txt")
 
     check(*(tools.call(name, given, *conversation) for name, given in arguments.items()))
-    ended = [kept_adder.call("call", name, json.dumps(given), *conversation) for name, given in arguments.items()]
+    ended = [kept_adder.call("tool", "call", name, json.dumps(given), *conversation) for name, given in arguments.items()]
     assert [one.returncode for one in ended] == [0, 0], ended
     check(*(json.loads(one.stdout) for one in ended))
     for options in ([], ["--toolset", "code_executor"]):

@@ -127,7 +127,7 @@ BOUNDED = ["9 ** 9 ** 9", "'a' * 10 ** 12", "[0] * 10 ** 10", "math.factorial(10
 
 @pytest.mark.parametrize("code", BOUNDED)
 def test_what_is_bounded(tools, code):
-    ended = tools.adder.call("call", "compute_with_python", json.dumps({"code": code}))
+    ended = tools.adder.call("tool", "call", "compute_with_python", json.dumps({"code": code}))
     reply = json.loads(ended.stdout)
     assert ended.returncode in (1, 126) and reply["text"].startswith("PythonError: "), ended
 
@@ -243,7 +243,7 @@ def test_states_expire(make_adder):
     tools.call("compute_with_python", {"code": "'first'"}, "--conversation", "c")
 
     def forgotten():
-        ended = adder.call("call", "compute_with_python", '{"code": "last_result"}', "--conversation", "c")
+        ended = adder.call("tool", "call", "compute_with_python", '{"code": "last_result"}', "--conversation", "c")
         return ended.returncode == 1 and "NameError" in ended.stdout
 
     wait_until(forgotten, "the conversation to be forgotten")
@@ -270,10 +270,10 @@ def test_a_daemon_stays_for_its_conversations(make_adder):
 
 def test_the_switch_takes_it_from_list_and_prompt(own_adder):
     def listed(*options):
-        return own_adder.call("tools", "--toolset", "compute", *options).stdout
+        return own_adder.call("tool", "list", "--toolset", "compute", *options).stdout
 
     assert "compute_with_python" in listed() and "'NcS9euQa'[::-1]" in listed("--prompt")
-    own_adder.call("tools", "disable", "compute_with_python")
+    own_adder.call("tool", "disable", "compute_with_python")
     assert listed() == "" and listed("--prompt") == ""
-    own_adder.call("tools", "enable", "compute_with_python")
+    own_adder.call("tool", "enable", "compute_with_python")
     assert "compute_with_python" in listed("--prompt")

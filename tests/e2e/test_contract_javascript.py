@@ -14,7 +14,7 @@ def tools(make_shared_adder):
     adder = make_shared_adder()
     if not adder.has_environment("javascript"):
         skip_without("javascript")
-    assert adder.call("tools", "enable", TOOL).returncode == 0
+    assert adder.call("tool", "enable", TOOL).returncode == 0
     return Tools(adder, "compute")
 
 
@@ -37,14 +37,14 @@ def chat(compute):
 
 def test_it_is_off_until_it_is_switched_on(own_adder):
     def listed(*options):
-        return own_adder.call("tools", "--toolset", "compute", *options).stdout
+        return own_adder.call("tool", "list", "--toolset", "compute", *options).stdout
 
     assert TOOL not in listed() and TOOL not in listed("--prompt") and "compute_with_python" in listed()
-    assert "adder tools enable compute.compute_with_javascript" in Tools(own_adder, "compute").refused(TOOL, {"code": "1"}, status=126)
-    own_adder.call("tools", "disable", "compute_with_python")
-    own_adder.call("tools", "enable", TOOL)
+    assert "adder tool enable compute.compute_with_javascript" in Tools(own_adder, "compute").refused(TOOL, {"code": "1"}, status=126)
+    own_adder.call("tool", "disable", "compute_with_python")
+    own_adder.call("tool", "enable", TOOL)
     assert TOOL in listed() and "compute_with_python" not in listed()
-    own_adder.call("tools", "disable", TOOL)
+    own_adder.call("tool", "disable", TOOL)
     assert listed() == ""
 
 
@@ -165,7 +165,7 @@ BOUNDED = [
 
 @pytest.mark.parametrize("code", BOUNDED)
 def test_what_is_bounded(tools, code):
-    ended = tools.adder.call("call", TOOL, json.dumps({"code": code}))
+    ended = tools.adder.call("tool", "call", TOOL, json.dumps({"code": code}))
     reply = json.loads(ended.stdout)
     assert ended.returncode == 1 and reply["text"].startswith("JavaScriptError: "), ended
     assert tools.call(TOOL, {"code": "1 + 1"})["text"] == "2"
@@ -218,7 +218,7 @@ def test_as_a_run(javascript):
 
 def test_it_is_checked_without_running(javascript):
     for code, status in (("(() => { for (;;); })()", 0), ("let x", 126), ("1 +", 1)):
-        assert javascript.call("guard", "-", "--profile", "javascript", input=code).returncode == status
+        assert javascript.call("run", "--check", "-", "--profile", "javascript", input=code).returncode == status
 
 
 def test_python_is_not_run_by_it(javascript, sessions):
@@ -233,5 +233,5 @@ def test_python_is_not_run_by_it(javascript, sessions):
 
 def test_where_there_is_no_such_environment(make_adder, tmp_path):
     adder = make_adder("", {"ADDER_ENVIRONMENTS_DIR": str(tmp_path)})
-    adder.call("tools", "enable", TOOL)
-    assert "adder env create javascript" in json.loads(adder.call("call", TOOL, '{"code": "1"}').stdout)["error"]
+    adder.call("tool", "enable", TOOL)
+    assert "adder env new javascript" in json.loads(adder.call("tool", "call", TOOL, '{"code": "1"}').stdout)["error"]

@@ -93,7 +93,7 @@ def in_directory(adder, tools):
 
     def call(code, status=0, **options):
         text = json.dumps({"code": code})
-        ended = adder.call("call", "execute_python", text, "--toolset", "workbench", YES, cwd=directory, **options)
+        ended = adder.call("tool", "call", "execute_python", text, "--toolset", "workbench", YES, cwd=directory, **options)
         reply = tools.parse("execute_python", ended, status)
         if "error" in reply and "directory" in reply["error"]:
             pytest.skip(f"no work directories on this host: {reply['error']}")
@@ -188,7 +188,7 @@ def test_always_for_this_conversation(adder, tools):
 def test_waiting_for_a_decision(adder, tools):
     code = f"print({unique()!r})"
     process = adder.popen(
-        "call", "execute_python", json.dumps({"code": code}), "--toolset", "workbench", "--wait-approval", "10min"
+        "tool", "call", "execute_python", json.dumps({"code": code}), "--toolset", "workbench", "--wait-approval", "10min"
     )
 
     def pending():
@@ -207,7 +207,7 @@ def test_a_person_at_a_terminal_is_asked(adder, tools, answer):
     code = f"print({unique()!r})"
     leader, follower = pty.openpty()
     process = adder.popen(
-        "call", "execute_python", json.dumps({"code": code, "description": "Say a word."}), "--toolset", "workbench",
+        "tool", "call", "execute_python", json.dumps({"code": code, "description": "Say a word."}), "--toolset", "workbench",
         stdin=follower, stderr=follower, start_new_session=True,
     )  # fmt: skip
     os.close(follower)
@@ -234,7 +234,7 @@ def test_accepting_all_is_logged(make_adder):
 
 
 def test_the_prompt_tells_the_model(adder):
-    text = adder.call("tools", "--prompt", "--toolset", "workbench").stdout
+    text = adder.call("tool", "list", "--prompt", "--toolset", "workbench").stdout
     paragraph = text.split("Your tools for it:")[0]
     for word in ("find data, then transform, analyse and plot it without leaving", "current directory", "own environment", "pymatgen", "print()", "plt.savefig()", "said yes"):
         assert word in paragraph, word

@@ -428,7 +428,7 @@ def test_newer_command_replaces_an_idle_daemon(own_adder):
     assert run_newer("print(2)").stdout == "2\n"
     wait_until(lambda: not old.alive(), "the old daemon to end")
     stopped = subprocess.run(
-        [*own_adder.user.prefix, newer / "bin/adder", "stop"], env=own_adder.process_environment(), timeout=60
+        [*own_adder.user.prefix, newer / "bin/adder", "serve", "stop"], env=own_adder.process_environment(), timeout=60
     )
     assert stopped.returncode == 0
 

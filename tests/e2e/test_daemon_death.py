@@ -14,7 +14,7 @@ DIED = "the daemon ended"
 
 def recorded(adder, **filters):
     options = [word for name, value in filters.items() for word in ("--" + name, value)]
-    ended = adder.call("record", "list", "--json", *options)
+    ended = adder.call("history", "list", "--json", *options)
     assert ended.returncode == 0, ended
     return harness.strict_json(ended.stdout)["records"]
 
@@ -29,7 +29,7 @@ def assert_died(record):
 
 
 def verified(adder):
-    ended = adder.call("record", "verify", "--json")
+    ended = adder.call("history", "verify", "--json")
     assert ended.returncode == 0, ended
     return harness.strict_json(ended.stdout)
 
@@ -120,7 +120,7 @@ def test_on_the_command_line(own_adder):
     adder.kill()
     process.communicate()
     died, before = recorded(adder)
-    assert_died(harness.strict_json(adder.call("record", "show", died["run_id"], "--json").stdout))
+    assert_died(harness.strict_json(adder.call("history", "show", died["run_id"], "--json").stdout))
     assert before["outcome"] == "ok"
     assert verified(adder)["ok"]
     result = adder.json("--session", "mine", "-c", "1")
@@ -141,12 +141,12 @@ def test_what_it_took_is_not_known(own_adder):
     process.communicate()
     (died,) = recorded(own_adder)
     own_adder.run("print(1)")
-    said = own_adder.call("record", "list").stdout
+    said = own_adder.call("history", "list").stdout
     (row,) = [line for line in said.splitlines() if died["run_id"] in line]
     assert row.split()[4] == "-", said
-    said = own_adder.call("record", "show", died["run_id"]).stdout
+    said = own_adder.call("history", "show", died["run_id"]).stdout
     assert "-, processor -, waited -, memory -" in said
-    stats = harness.strict_json(own_adder.call("record", "stats", "--outcome", "failed", "--json").stdout)
+    stats = harness.strict_json(own_adder.call("history", "stats", "--outcome", "failed", "--json").stdout)
     assert (stats["records"], stats["wall_ms_total"], stats["cpu_ms_total"]) == (1, 0, 0)
 
 
@@ -162,7 +162,7 @@ def test_one_that_waits_for_a_sandbox(make_adder):
     records = recorded(adder)
     assert len(records) == 2
     for record in records:
-        assert_died(harness.strict_json(adder.call("record", "show", record["run_id"], "--json").stdout))
+        assert_died(harness.strict_json(adder.call("history", "show", record["run_id"], "--json").stdout))
     assert {record["code_start"].strip() for record in records} >= {"print('never')"}
 
 
@@ -179,7 +179,7 @@ def test_what_is_long(own_adder):
     own_adder.kill()
     process.communicate()
     (record,) = recorded(own_adder)
-    shown = harness.strict_json(own_adder.call("record", "show", record["run_id"], "--json").stdout)
+    shown = harness.strict_json(own_adder.call("history", "show", record["run_id"], "--json").stdout)
     assert shown["outcome"] == "failed" and shown["code"] is None and len(shown["code_sha256"]) == 64
 
 

@@ -190,12 +190,12 @@ def test_a_daemon_outlives_the_upgrade_of_its_program(own_adder):
     call = newer(own_adder)
     assert call("serve", "--background").returncode == 0
     program = own_adder.directory / "newer/bin/adder"
-    before = call("status", "--json").stdout
+    before = call("serve", "status", "--json").stdout
     shutil.copy2(program, program.with_name("adder.new")).replace(program)
     listed = call("profile", "list").stdout
     ran = call("run", "--env", "system", "--profile", "standard", "-c", "print(1)")
-    after = call("status", "--json").stdout
-    assert call("stop").returncode == 0
+    after = call("serve", "status", "--json").stdout
+    assert call("serve", "stop").returncode == 0
     assert json.loads(after)["pid"] == json.loads(before)["pid"], "it is the same daemon"
     assert "standard" in listed and (ran.stdout, ran.stderr) == ("1\n", "")
 
@@ -241,7 +241,7 @@ def test_the_background_takes_over_from_an_idle_daemon_of_a_command(own_adder):
     # It is somebody's now, whatever comes.
     pid = own_adder.daemon()
     refused = own_adder.call("serve", "--background")
-    assert refused.returncode != 0 and "adder stop" in refused.stderr and own_adder.daemon() == pid
+    assert refused.returncode != 0 and "adder serve stop" in refused.stderr and own_adder.daemon() == pid
     own_adder.stop()
 
 
@@ -249,7 +249,7 @@ def test_the_background_ends_no_session_by_the_way(own_adder):
     assert own_adder.call("session", "new", "--env", "system").returncode == 0
     pid = own_adder.daemon()
     refused = own_adder.call("serve", "--background")
-    assert refused.returncode != 0 and "adder stop --force" in refused.stderr and own_adder.daemon() == pid
+    assert refused.returncode != 0 and "adder serve stop --force" in refused.stderr and own_adder.daemon() == pid
     own_adder.stop()
 
 
@@ -267,7 +267,7 @@ def test_a_person_does_not_end_sessions_by_the_way(own_adder):
         return started.returncode, out.decode(), told
 
     code, _, told = at_a_terminal("serve")
-    assert code != 0 and "adder stop --force" in told and own_adder.daemon() == pid
+    assert code != 0 and "adder serve stop --force" in told and own_adder.daemon() == pid
     code, out, _ = at_a_terminal("serve", "--http=127.0.0.1:0")
     assert code == 0 and "HTTP: http://127.0.0.1:" in out
     assert own_adder.daemon() == pid and own_adder.call("session", "list").stdout.count("\n") >= 1
@@ -318,8 +318,8 @@ def test_reload_applies_what_it_can_and_names_the_rest(own_adder):
     assert own_adder.status()["config_changed"] is False
     own_adder.configure(before + "[sessions]\nmax_sessions_per_owner = 1\n[http]\nlisten = 127.0.0.1:0\n[pool]\nparked = 9\n")
     assert own_adder.status()["config_changed"] is True
-    assert "adder reload" in own_adder.call("status").stdout
-    told = json.loads(own_adder.call("reload", "--json").stdout)
+    assert "adder serve reload" in own_adder.call("serve", "status").stdout
+    told = json.loads(own_adder.call("serve", "reload", "--json").stdout)
     assert told["applied"] == ["[sessions] max_sessions_per_owner", "[http] listen"]
     assert told["restart"] == ["[pool] parked"]
     assert told["http"] == addresses(own_adder) and len(tcp(own_adder)) == 1
@@ -351,13 +351,13 @@ def test_a_mistake_is_told_by_its_line_and_stops_only_what_needs_the_setting(own
     ):
         own_adder.configure(before + text)
         place = f"{conf}:{line}: "
-        for command in (["reload"], ["run", "-c", "1"]):
+        for command in (["serve", "reload"], ["run", "-c", "1"]):
             ended = own_adder.call(*command)
             assert ended.returncode == 125 and place + words in ended.stderr, ended
-        ended = own_adder.call("status", "--json")
+        ended = own_adder.call("serve", "status", "--json")
         assert ended.returncode == 0 and place + words in ended.stderr and json.loads(ended.stdout)["pid"] == pid
         assert own_adder.call("doctor").stdout.startswith(place + words), "what is wrong comes first"
-    stopped = own_adder.call("stop")
+    stopped = own_adder.call("serve", "stop")
     assert stopped.returncode == 0 and own_adder.daemon() is None and place in stopped.stderr
 
 
@@ -367,7 +367,7 @@ def test_a_bad_address_leaves_the_rest_as_it_is(own_adder):
     server = serve(own_adder, "--http=127.0.0.1:0")
     listens = tcp(own_adder)
     own_adder.configure(before + "[http]\norigins = nonsense\n")
-    refused = own_adder.call("reload")
+    refused = own_adder.call("serve", "reload")
     assert refused.returncode == 125 and "origins" in refused.stderr
     assert tcp(own_adder) == listens and own_adder.status()["config_changed"] is True
     end(server)
@@ -384,20 +384,20 @@ def test_a_reload_that_fails_changes_nothing_and_can_be_tried_again(own_adder):
             before + f"[sessions]\nmax_sessions_per_owner = 1\n[http]\nlisten = 127.0.0.1:{taken.getsockname()[1]}\n"
         )
         for _ in range(2):
-            refused = own_adder.call("reload")
+            refused = own_adder.call("serve", "reload")
             assert refused.returncode == 125 and "in use" in refused.stderr, refused
             assert tcp(own_adder) == listens and own_adder.status()["config_changed"] is True
         for _ in range(2):
             assert own_adder.call("session", "new", "--env", "system").returncode == 0
     assert ask(own_adder, "GET", "/healthz", connection=connection)[0] == 200, "the connection is the same"
-    told = json.loads(own_adder.call("reload", "--json").stdout)
+    told = json.loads(own_adder.call("serve", "reload", "--json").stdout)
     assert told["applied"] == ["[sessions] max_sessions_per_owner", "[http] listen"]
     assert tcp(own_adder) == [f"http://127.0.0.1:{taken_port(told)}"] and tcp(own_adder) != listens
     end(server)
 
 
 def test_an_address_takes_the_place_of_one_that_has_its_port(own_adder):
-    own_adder.call("token", "create", "somebody")
+    own_adder.call("token", "new", "somebody")
     server = serve(own_adder, "--http=127.0.0.1:0")
     port = tcp(own_adder)[0].rsplit(":", 1)[1]
     for address in (f"127.0.0.2:{port}", f"0.0.0.0:{port}", f"127.0.0.1:{port}"):
@@ -417,7 +417,7 @@ def test_the_token_of_the_start_is_for_this_machine_and_goes_unsaid_when_there_a
     refused = own_adder.call("serve", "--http=0.0.0.0:0", "--background")
     assert refused.returncode == 125 and "there is no token" in refused.stderr, refused
     assert len(tcp(own_adder)) == 1, "it listens where it did"
-    own_adder.call("token", "create", "somebody")
+    own_adder.call("token", "new", "somebody")
     again = own_adder.call("serve", "--http=127.0.0.1:0", "--background")
     assert again.returncode == 0 and "adder_" not in again.stdout and "no token" not in again.stdout
     own_adder.stop()
@@ -434,12 +434,12 @@ def test_a_renewed_certificate_is_read(own_adder):
     lines = certificate(own_adder, "first")
     conf = own_adder.config / "adder.conf"
     own_adder.configure(conf.read_text() + f"[http]\n{lines}listen = 127.0.0.1:0\n")
-    own_adder.call("token", "create", "somebody")
+    own_adder.call("token", "new", "somebody")
     server = serve(own_adder)
     listens = addresses(own_adder)
     assert shown() == "first"
     certificate(own_adder, "second")
-    assert own_adder.call("reload").returncode == 0
+    assert own_adder.call("serve", "reload").returncode == 0
     assert shown() == "second" and addresses(own_adder) == listens
     end(server)
 
@@ -450,11 +450,11 @@ def test_a_certificate_that_comes_or_goes_changes_what_the_port_speaks(own_adder
         port = free.getsockname()[1]
     before = (own_adder.config / "adder.conf").read_text() + f"[http]\nlisten = 127.0.0.1:{port}\n"
     own_adder.configure(before)
-    own_adder.call("token", "create", "somebody")
+    own_adder.call("token", "new", "somebody")
     server = serve(own_adder)
     for lines, scheme, other in ((pair, "https", "http"), ("", "http", "https"), (pair, "https", "http")):
         own_adder.configure(before + lines)
-        assert own_adder.call("reload").returncode == 0
+        assert own_adder.call("serve", "reload").returncode == 0
         assert addresses(own_adder)[1:] == [f"{scheme}://127.0.0.1:{port}"]
         asked = ["curl", "-sk", "--max-time", "60", "-o", "/dev/null", "-w", "%{http_code}"]
         assert subprocess.run([*asked, f"{scheme}://127.0.0.1:{port}/healthz"], capture_output=True).stdout == b"200"
@@ -464,7 +464,7 @@ def test_a_certificate_that_comes_or_goes_changes_what_the_port_speaks(own_adder
 
 def test_a_wrong_address_costs_nobody_a_connection(own_adder):
     own_adder.run("1")
-    own_adder.call("token", "create", "somebody")
+    own_adder.call("token", "new", "somebody")
     own_adder.call("serve", "--http=127.0.0.1:0", "--background")
     listens = tcp(own_adder)
     with socket.create_connection(("127.0.0.1", int(listens[0].rsplit(":", 1)[1]))) as kept:
@@ -493,7 +493,7 @@ def test_runs_go_on_while_the_configuration_is_read(own_adder):
     working = own_adder.start(FOREVER, "--timeout", "100")
     assert working.stdout.readline() == b"started\n"
     for _ in range(20):
-        assert own_adder.call("reload").returncode == 0
+        assert own_adder.call("serve", "reload").returncode == 0
     assert working.poll() is None
     working.terminate()
     working.communicate(timeout=60)

@@ -81,7 +81,7 @@ def made(installation, user, common_directory, databases):
     directory = harness.new_directory(common_directory, f"data-{user.name}")
     adder = harness.Adder(installation, user, directory, SETTINGS.format(index=world.nobody()))
     if adder.call("env", "show", "science").returncode != 0:
-        pytest.skip("no environment `science`: make it with `adder env create science`, or set ADDER_ENVIRONMENTS_DIR")
+        pytest.skip("no environment `science`: make it with `adder env new science`, or set ADDER_ENVIRONMENTS_DIR")
     adder.environment = "science"
     world.configure(adder, databases.urls)
     yield adder

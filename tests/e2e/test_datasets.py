@@ -105,8 +105,8 @@ def test_tools(data):
 
 def test_a_data_set_in_the_code_of_a_conversation(data):
     data.take("oxides.csv", CSV)
-    told = data.adder.call("call", "workbench.load_dataset", '{"dataset": "oxides"}', "--conversation", "c-1")
+    told = data.adder.call("tool", "call", "workbench.load_dataset", '{"dataset": "oxides"}', "--conversation", "c-1")
     path = strict_json(told.stdout)["local_path"]
     code = {"code": f"import pandas as pd\nprint(pd.read_parquet({path!r}).gap.sum().round(3))"}
-    ran = strict_json(data.adder.call("call", "code_executor.run_python", json.dumps(code), "--conversation", "c-1").stdout)
+    ran = strict_json(data.adder.call("tool", "call", "code_executor.run_python", json.dumps(code), "--conversation", "c-1").stdout)
     assert ran["stdout"] == "12.1\n", ran

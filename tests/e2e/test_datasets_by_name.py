@@ -28,7 +28,7 @@ def named(science):
     listed = strict_json(science.call("data", "list", "--json").stdout)["datasets"]
     newest = max(one["version"] for one in listed if one["name"] == "tio2")
     yield newest
-    assert science.call("data", "remove", "tio2").returncode == 0
+    assert science.call("data", "rm", "tio2").returncode == 0
 
 
 def ask(adder, *arguments):
@@ -124,7 +124,7 @@ def shell(science):
         return folder, ended.stdout
 
     yield call
-    science.call("data", "remove", "oxides")
+    science.call("data", "rm", "oxides")
 
 
 def test_the_commands_of_the_page(science, shell):

@@ -49,7 +49,7 @@ def made(installation, user, common_directory, table):
     directory = harness.new_directory(common_directory, f"use-{user.name}")
     adder = harness.Adder(installation, user, directory, SETTINGS.format(index=world.nobody()))
     if adder.call("env", "show", "science").returncode != 0:
-        pytest.skip("no environment `science`: make it with `adder env create science`, or set ADDER_ENVIRONMENTS_DIR")
+        pytest.skip("no environment `science`: make it with `adder env new science`, or set ADDER_ENVIRONMENTS_DIR")
     adder.environment = "science"
     imported = adder.call("data", "import", adder.file("oxides.csv", table), "--name", "oxides", "--json")
     assert imported.returncode == 0, imported

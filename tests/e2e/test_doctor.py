@@ -458,6 +458,6 @@ def test_containers_with_an_engine(make_contained):
 @pytest.mark.slow
 def test_containers_without_an_image_or_a_runtime(make_contained):
     told, checks = look_at_containers(make_contained(image="localhost/nothing:latest").adder)
-    assert not told["ready"] and told["image"] is None and "adder container build" in checks["image"]["text"]
+    assert not told["ready"] and told["image"] is None and "adder env image build" in checks["image"]["text"]
     told, checks = look_at_containers(make_contained(runtime="none-such").adder)
     assert not told["ready"] and "no runtime none-such" in checks["runtime"]["text"] and "runc" in told["runtimes"]

@@ -38,7 +38,7 @@ def install(adder, name, text):
 
 
 def create(adder, *options):
-    ended = adder.call("env", "create", "mine", "--python", adder.venv / "bin/python", *options)
+    ended = adder.call("env", "new", "mine", "--python", adder.venv / "bin/python", *options)
     assert ended.returncode == 0
 
 
@@ -54,7 +54,7 @@ def test_adopted_environment(adopted):
     assert result.stdout == f"{adopted.venv} {adopted.venv}/bin/python\n"
     shown = harness.strict_json(adopted.call("env", "show", "mine", "--json").stdout)
     assert shown["python"] == str(adopted.venv / "bin/python")
-    assert adopted.call("env", "remove", "mine").returncode == 0
+    assert adopted.call("env", "rm", "mine").returncode == 0
     assert adopted.venv.exists(), "what was adopted is not Adder's to delete"
     assert adopted.run("1").outcome == "failed"
     adopted.stop()
@@ -98,13 +98,13 @@ def test_runs_under_way_survive_a_change(adopted):
 
 def test_names_of_environments(adopted):
     for name in ("../x", "Upper", "a b", "", "x" * 65, "system"):
-        ended = adopted.call("env", "create", name, "--python", adopted.venv / "bin/python")
+        ended = adopted.call("env", "new", name, "--python", adopted.venv / "bin/python")
         assert ended.returncode != 0 and ended.stderr.strip(), name
     assert os.listdir(adopted.variables["ADDER_ENVIRONMENTS_DIR"]) == []
 
 
 def test_interpreter_that_does_not_serve(adopted):
     for python in ("/bin/true", "/nonexistent/python", adopted.scratch):
-        ended = adopted.call("env", "create", "mine", "--python", python)
+        ended = adopted.call("env", "new", "mine", "--python", python)
         assert ended.returncode != 0 and str(python) in ended.stderr
     assert os.listdir(adopted.variables["ADDER_ENVIRONMENTS_DIR"]) == [], "whole or not at all"

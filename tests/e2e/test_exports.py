@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of earlier runs as files: `adder result export`, and the tool export_results_csv."""
+"""Tables of earlier runs as files: `adder history table`, and the tool export_results_csv."""
 import csv
 import io
 
@@ -25,7 +25,7 @@ def shown(science):
 
 
 def export(adder, *arguments, status=0):
-    ended = adder.call("result", "export", *arguments)
+    ended = adder.call("history", "table", *arguments)
     assert ended.returncode == status, ended
     return ended.stdout if status == 0 else ended.stderr
 
@@ -63,9 +63,9 @@ def test_each_format_from_each(science, shown, kept, wanted):
 def test_a_conversion_is_told_apart_on_record(science, shown):
     run_id = shown(FRAME + "df", "csv")
     export(science, run_id, "--format", "json")
-    listed = strict_json(science.call("record", "list", "--front-end", "adder", "--limit", "1", "--json").stdout)["records"]
+    listed = strict_json(science.call("history", "list", "--front-end", "adder", "--limit", "1", "--json").stdout)["records"]
     assert listed and listed[0]["run_id"] > run_id and "pd.read_parquet" in listed[0]["code_start"]
-    (kept,) = [record for record in strict_json(science.call("record", "list", "--json").stdout)["records"] if record["run_id"] == run_id]
+    (kept,) = [record for record in strict_json(science.call("history", "list", "--json").stdout)["records"] if record["run_id"] == run_id]
     assert kept["front_end"] == "cli"
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.both_users
 
 
 def ask(adder, *arguments, status=0, **options):
-    """One `adder file` or `adder store` with --json; its object."""
+    """One `adder file` or `adder doctor store` with --json; its object."""
     ended = adder.call(*arguments, "--json", **options)
     assert ended.returncode == status, ended
     return strict_json(ended.stdout)
@@ -39,7 +39,7 @@ def refused(adder, *arguments, status=125, **options):
 
 
 def check(adder, *options, status=0):
-    return ask(adder, "store", "check", "--deep", *options, status=status)
+    return ask(adder, "doctor", "store", "--check", "--deep", *options, status=status)
 
 
 def assert_whole(adder, files=None):
@@ -98,7 +98,7 @@ def test_people_read_lists(adder):
     assert "for people.txt" in shown and file["sha256"] in shown
     ended = adder.call("file", "put", adder.file("again.txt", ""), adder.file("b.txt", ""))
     assert [line.split("  ")[1] for line in ended.stdout.splitlines()] == ["again.txt", "b.txt"]
-    store = adder.call("store", "show")
+    store = adder.call("doctor", "store")
     assert store.returncode == 0 and "records in" in store.stdout and "files in" in store.stdout
 
 
@@ -254,7 +254,7 @@ def test_expiry(make_adder):
 def test_turned_off(make_adder):
     own = make_adder("[store]\nblobs = none\n")
     assert "no files are kept: the configuration says so" in refused(own, "put", own.file("a", "b"))
-    assert ask(own, "store", "show")["keeps_files"] is False
+    assert ask(own, "doctor", "store")["keeps_files"] is False
     result = own.run("open('a','w').write('b')")
     assert result.warnings == [] and result.files[0]["file_id"] is None
 
@@ -269,7 +269,7 @@ def test_check_tells_what_is_lost(make_adder):
     (folder / f"{gone['file_id']}_gone.txt").unlink()
     found = check(own, status=1)
     assert not found["healthy"] and [lost["file_id"] for lost in found["lost"]] == [gone["file_id"]]
-    ended = own.call("store", "check")
+    ended = own.call("doctor", "store", "--check")
     assert ended.returncode == 1 and "1 file is lost" in ended.stdout and "gone.txt" in ended.stdout
     refused(own, "get", gone["file_id"], "--out", "-")
     assert check(own, "--force")["forgotten"] == 1
@@ -296,7 +296,7 @@ def test_check_without_a_daemon(make_adder):
     own = make_adder()
     put(own, own.file("a.txt", "text"))
     own.stop()
-    ended = own.call("store", "check", "--no-daemon", "--json")
+    ended = own.call("doctor", "store", "--check", "--no-daemon", "--json")
     assert ended.returncode == 0 and strict_json(ended.stdout)["files"] == 1
     assert own.daemon() is None
 
@@ -445,11 +445,11 @@ def test_in_postgresql_and_s3(make_adder, user, servers):
     assert own.call("file", "get", file["file_id"], "--out", out).returncode == 0
     assert (out / "data.bin").read_bytes() == content
     assert_whole(own, files=2)
-    shown = ask(own, "store", "show")
+    shown = ask(own, "doctor", "store")
     assert shown["records_at"]["reachable"] and shown["files_at"]["reachable"]
     s3.down()
     try:
-        assert not ask(own, "store", "show", status=1)["files_at"]["reachable"]
+        assert not ask(own, "doctor", "store", status=1)["files_at"]["reachable"]
         assert refused(own, "put", own.file("b", "b"))
         result = own.run("open('x.txt','w').write('of a run')")
         assert result.outcome == "ok" and result.files[0]["file_id"] is None

@@ -270,24 +270,24 @@ def test_values_that_are_wrong_are_told(adder, value, words):
     assert result.outcome == "failed" and words in result.error["message"]
 
 
-# ---- adder guard ----
+# ---- adder run --check ----
 
 
 def test_a_file_is_checked_without_running(science):
     path = science.file("report.py", "print('ran')\n" + MANY)
-    ended = science.call("guard", path, "--profile", "analysis", "--env", science.environment)
+    ended = science.call("run", "--check", path, "--profile", "analysis", "--env", science.environment)
     lines = ended.stdout.splitlines()
     assert (ended.returncode, ended.stderr, len(lines)) == (126, "", 5)
     assert lines[0].startswith(f"{path}:2:1: import: import os (") and lines[3].startswith(f"{path}:5:10: lambda: ")
     assert "\033" not in ended.stdout
 
-    fine = science.call("guard", "-", "--profile", "analysis", input="print('ran')\nx = 1 / 0\n")
+    fine = science.call("run", "--check", "-", "--profile", "analysis", input="print('ran')\nx = 1 / 0\n")
     assert (fine.returncode, fine.stdout, fine.stderr) == (0, "", "")
 
 
 def test_a_check_as_json(adder):
     for code, outcome, status in (("x = 1", "refused", 126), ("1 + 1", "ok", 0), ("1 +", "error", 1)):
-        ended = adder.call("guard", "-c", code, "--profile", "compute", "--json")
+        ended = adder.call("run", "--check", "-c", code, "--profile", "compute", "--json")
         told = harness.strict_json(ended.stdout)
         assert (ended.returncode, told["outcome"], told["exit_code"], told["profile"]) == (status, outcome, status, "compute")
         assert bool(told["violations"]) == (outcome == "refused")
@@ -295,9 +295,9 @@ def test_a_check_as_json(adder):
 
 
 def test_a_check_has_no_value_and_runs_nothing(adder):
-    ended = adder.call("guard", "--no-daemon", "-c", "[0] * 10 ** 6 * 0", "--profile", "compute")
+    ended = adder.call("run", "--check", "--no-daemon", "-c", "[0] * 10 ** 6 * 0", "--profile", "compute")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-    slow = adder.call("guard", "-c", "re.match('(a+)+$', 'a' * 40 + 'b')", "--profile", "compute")
+    slow = adder.call("run", "--check", "-c", "re.match('(a+)+$', 'a' * 40 + 'b')", "--profile", "compute")
     assert slow.returncode == 0
 
 
@@ -313,7 +313,7 @@ def test_a_check_has_no_value_and_runs_nothing(adder):
     ],
 )
 def test_checks_that_cannot_be_made_say_why(adder, arguments, words):
-    ended = adder.call("guard", *arguments)
+    ended = adder.call("run", "--check", *arguments)
     assert ended.returncode == 125 and words in ended.stderr and ended.stdout == ""
 
 

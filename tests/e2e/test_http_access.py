@@ -55,7 +55,7 @@ def test_revoking_and_rotating_count_at_once(served):
     assert served.get("/v1/runs", secret=secret).status == 200
     again = served.adder.call("token", "rotate", "brief").stdout.strip()
     assert [served.get("/v1/runs", secret=each).status for each in (secret, again)] == [401, 200]
-    assert served.adder.call("token", "revoke", "brief").returncode == 0
+    assert served.adder.call("token", "rm", "brief").returncode == 0
     assert served.get("/v1/runs", secret=again).status == 401
 
 
@@ -151,7 +151,7 @@ def test_profiles_hold_for_runs_tools_and_cells(served):
     wide = served.token("changed")
     made = served.post("/v1/sessions", {"name": "s"}, secret=wide)
     assert made.status == 201 and served.run("x = 1", wide, session="s")["outcome"] == "ok"
-    served.adder.call("token", "revoke", "changed")
+    served.adder.call("token", "rm", "changed")
     after = served.token("changed", "--profiles", "compute")
     assert served.run("x", after, session="s")["outcome"] == "refused"
     assert served.post("/v1/sessions", {"name": "t"}, secret=after).status == 403
@@ -230,7 +230,7 @@ def test_a_token_is_printed_once_where_there_is_none(make_adder):
 def test_what_others_can_reach_needs_a_token(make_adder):
     adder = make_adder()
     ended = adder.call("serve", "--http=0.0.0.0:0")
-    assert ended.returncode == 125 and "adder token create" in ended.stderr
+    assert ended.returncode == 125 and "adder token new" in ended.stderr
 
 
 @pytest.mark.both_users

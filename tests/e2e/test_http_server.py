@@ -53,8 +53,8 @@ def test_advice_for_a_terminal_stays_there(served):
     """Commands that help are told to people who are at one, and nobody else."""
     sessions = {"environment": "nowhere"}
     for reply, status, words, command, advice in (
-        (served.post("/v1/tools/nothing.at_all", {"arguments": {}}), 404, "there is no tool", ["call", "nothing.at_all"], "adder tools lists"),
-        (served.post("/v1/sessions", sessions), 404, 'there is no environment "nowhere"', ["session", "new", "--env", "nowhere"], "adder env create nowhere"),
+        (served.post("/v1/tools/nothing.at_all", {"arguments": {}}), 404, "there is no tool", ["tool", "call", "nothing.at_all"], "adder tool list lists"),
+        (served.post("/v1/sessions", sessions), 404, 'there is no environment "nowhere"', ["session", "new", "--env", "nowhere"], "adder env new nowhere"),
     ):  # fmt: skip
         told = problem(reply, status, words)["detail"]
         assert "adder " not in told, told
@@ -68,7 +68,7 @@ def test_what_it_says_of_itself(served):
     assert served.get("/healthz", secret="").json() == {"status": "ok"}
     wait_until(lambda: served.get("/readyz", secret="").status == 200, "the first sandbox")
     assert "adder_" in served.get("/metrics").body.decode()
-    status = json.loads(served.adder.call("status", "--json").stdout)
+    status = json.loads(served.adder.call("serve", "status", "--json").stdout)
     assert status["http"][1:] == [f"http://127.0.0.1:{served.port}"]
 
 
@@ -252,7 +252,7 @@ def test_what_cannot_be_is_said_at_the_start(make_adder, tmp_path):
     adder = make_adder()
     fails_to_start(adder, "", "no address", "nonsense:x")
     fails_to_start(adder, "", "must be a number", "example.invalid:80")
-    fails_to_start(adder, "", "adder token create", "0.0.0.0:0")
+    fails_to_start(adder, "", "adder token new", "0.0.0.0:0")
     fails_to_start(adder, "", "needs [http] certificate", "https://127.0.0.1:0")
     fails_to_start(adder, "[http]\ncertificate = /nowhere\n", "together")
     fails_to_start(adder, "[http]\ncertificate = /nowhere\nkey = /nowhere\n", "/nowhere")
@@ -364,7 +364,7 @@ def test_the_end_closes_what_is_idle_and_answers_what_is_not(make_adder):
         lines = ("Content-Type: application/json", f"Content-Length: {len(body)}")
         running.sendall(bed.head("POST", "/v1/runs", *lines, secret=None) + body)
         wait_until(
-            lambda: json.loads(bed.adder.call("status", "--json").stdout)["engine"]["running"] > 0, "the run"
+            lambda: json.loads(bed.adder.call("serve", "status", "--json").stdout)["engine"]["running"] > 0, "the run"
         )
         bed.process.send_signal(signal.SIGTERM)
         ((status, _headers, said),) = http_bed.replies(http_bed.read_all(running))
@@ -437,7 +437,7 @@ def test_the_background_makes_no_token_and_waits_for_one(make_adder):
     started = adder.call("serve", "--background", "--idle-exit=0")
     assert started.returncode == 0 and "adder_" not in started.stdout, started
     log = (adder.runtime / "adder.log").read_text()
-    assert "http: listens on" in log and log.count("adder token create") == 1
+    assert "http: listens on" in log and log.count("adder token new") == 1
     assert not re.search(r"adder_[A-Za-z0-9_-]{20}", log)
     bed = http_bed.Served(adder, token=False, start=False)
     bed.port = int(re.search(r"http://127\.0\.0\.1:(\d+)", log)[1])
@@ -452,6 +452,6 @@ def test_the_background_makes_no_token_and_waits_for_one(make_adder):
     secret = bed.token("first")
     assert bed.run("print(1)", secret)["outcome"] == "ok"
     reply = bed.get("/v1/runs", secret="")
-    assert reply.status == 401 and "adder token create" not in reply.json()["detail"], reply
-    assert (adder.runtime / "adder.log").read_text().count("adder token create") == 1
+    assert reply.status == 401 and "adder token new" not in reply.json()["detail"], reply
+    assert (adder.runtime / "adder.log").read_text().count("adder token new") == 1
     adder.stop()

@@ -750,7 +750,7 @@ def test_status_of_a_daemon_that_says_nothing(make_adder):
         silent.bind(str(adder.runtime / "adder.sock"))
         os.chmod(adder.runtime / "adder.sock", 0o666)
         silent.listen()
-        with adder.popen("status") as process:
+        with adder.popen("serve", "status") as process:
             connection, _ = silent.accept()
             with connection:
                 connection.recv(1 << 16)

@@ -379,7 +379,7 @@ def test_what_belongs_to_no_request_has_a_stream(serve):
         stream = client.open(connection)
         begin, nothing = stream.event()
         assert nothing is None
-        ended = served.adder.call("tools", "disable", "run_python")
+        ended = served.adder.call("tool", "disable", "run_python")
         assert ended.returncode == 0, ended
         client.legacy(request("tools/list", meta=None))  # somebody looks
         stream.until(lambda message: message.get("method") == "notifications/tools/list_changed")

@@ -138,7 +138,7 @@ def test_over_http_no_token_is_written(place, client, url):
     assert printed.pop(key) == {"adder": CLIENTS[client][4]}
     assert [each["id"] for each in printed.pop("inputs", [])] == (["adder-token"] if client == "vscode" else [])
     assert printed == {}
-    assert "adder token create" in place.install(client, "--url", url).stdout
+    assert "adder token new" in place.install(client, "--url", url).stdout
 
 
 def test_what_cannot_be_is_said(place):

@@ -205,7 +205,7 @@ def test_prompts(lines):
     assert set(prompts) == {"use_adder", "analyse_file", "plot", "compute_exactly"}
     with Asked(lines.adder, "--toolset", "full", version=lines.version) as whole:
         [message] = whole.result("prompts/get", {"name": "use_adder"})["messages"]
-        assert message["content"]["text"] == lines.adder.call("tools", "--prompt").stdout
+        assert message["content"]["text"] == lines.adder.call("tool", "list", "--prompt").stdout
     told = lines.read("adder://prompt")["text"]
     assert "run_python" in told and "session_new" not in told
     [message] = lines.result("prompts/get", {"name": "use_adder"})["messages"]
@@ -320,7 +320,7 @@ def check_told_of_lists(lines):
     lines.arrived.clear()
     tool = "adder.export_results_csv"
     for switch in ("disable", "enable"):
-        assert lines.adder.call("tools", switch, tool).returncode == 0
+        assert lines.adder.call("tool", switch, tool).returncode == 0
         watching.told("notifications/tools/list_changed")
         # Who is told reads what is there now.
         assert ("export_results_csv" in lines.tools()) == (switch == "enable")
@@ -412,7 +412,7 @@ def test_end_of_the_daemon(make_adder):
     with Asked(own) as lines:
         listen = lines.start("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
         lines.told("notifications/subscriptions/acknowledged")
-        assert own.call("stop", "--force").returncode == 0
+        assert own.call("serve", "stop", "--force").returncode == 0
         ended = lines.answer(listen)["error"]
         assert ended["code"] == -32603 and "the daemon ended" in ended["message"]
         lines.start("subscriptions/listen", {"notifications": {"toolsListChanged": True}})

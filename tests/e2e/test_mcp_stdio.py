@@ -250,7 +250,7 @@ def test_batches(adder):
 def test_tools_are_those_of_the_table(adder, toolset):
     with Lines(adder, "--toolset", "full" if toolset == "adder" else toolset) as lines:
         tools = lines.result("tools/list")["tools"]
-    table = json.loads(adder.call("tools", "--toolset", toolset, "--format", "mcp").stdout)
+    table = json.loads(adder.call("tool", "list", "--toolset", toolset, "--format", "mcp").stdout)
     assert [tool["name"] for tool in tools] == [tool["name"] for tool in table]
     for tool, row in zip(tools, table):
         for schema in (tool["inputSchema"], tool["outputSchema"]):
@@ -292,7 +292,7 @@ def test_a_tool_that_is_switched_off(make_adder):
     adder = make_adder()
     with Lines(adder, "--toolset", "full") as lines:
         assert "session_new" in lines.tools()
-        assert adder.call("tools", "disable", "adder.session_new").returncode == 0
+        assert adder.call("tool", "disable", "adder.session_new").returncode == 0
         wait_until(lambda: "session_new" not in lines.tools(), "the switch to be seen")
         assert lines.call("session_new")["isError"]
 
@@ -457,7 +457,7 @@ def test_conversations(adder, modern):
     with Lines(adder, "--conversation", name) as fixed:
         assert "conversation" not in fixed.tools()["run_python"]["inputSchema"]["properties"]
         assert fixed.run("1", conversation="another")["isError"]
-    records = json.loads(adder.call("record", "list", "--conversation", name, "--json").stdout)["records"]
+    records = json.loads(adder.call("history", "list", "--conversation", name, "--json").stdout)["records"]
     assert len(records) >= 3
     assert modern.problem("tools/list", meta={"adder/conversation": 7})["code"] == -32602
     assert modern.run("1", conversation="x" * 201)["isError"]
@@ -476,7 +476,7 @@ def test_sessions_outlive_the_connection(adder):
 
 def test_the_record_says_whence(adder, modern):
     id = modern.run("1")["structuredContent"]["run_id"]
-    record = json.loads(adder.call("record", "show", id, "--json").stdout)
+    record = json.loads(adder.call("history", "show", id, "--json").stdout)
     assert (record["front_end"], record["tool"]) == ("mcp", "adder.run_python")
 
 
@@ -677,7 +677,7 @@ def test_it_outlives_its_daemon(make_adder, version):
 
 
 @pytest.mark.parametrize("version", [MODERN, *LEGACY])
-@pytest.mark.parametrize("end", [kill_daemon, lambda adder: adder.call("stop", "--force")], ids=["killed", "stopped"])
+@pytest.mark.parametrize("end", [kill_daemon, lambda adder: adder.call("serve", "stop", "--force")], ids=["killed", "stopped"])
 def test_calls_under_way_are_answered_when_the_daemon_ends(make_adder, version, end):
     adder = make_adder()
     with Lines(adder, version=version) as lines:

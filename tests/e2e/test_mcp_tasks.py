@@ -294,5 +294,5 @@ def test_stop_ends_them(lines, soon):
     name = unique()
     begin(lines, named(name, SLEEPING))
     wait_until(lambda: with_name(name), "the code runs")
-    assert soon.call("stop", "--force").returncode == 0
+    assert soon.call("serve", "stop", "--force").returncode == 0
     wait_until(lambda: not with_name(name), "the code is dead")

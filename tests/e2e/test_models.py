@@ -23,7 +23,7 @@ READY = [
 
 
 def add(adder, *arguments, **options):
-    ended = adder.call("model", "add", *arguments, **options)
+    ended = adder.call("model", "new", *arguments, **options)
     assert (ended.returncode, ended.stdout) == (0, "")
     return ended
 
@@ -43,7 +43,7 @@ def replay(adder, *lines, name="replay.jsonl"):
 @pytest.mark.quick
 def test_models_are_added_listed_and_removed(make_adder):
     adder = make_adder()
-    assert "adder model add" in adder.call("model", "list").stderr
+    assert "adder model new" in adder.call("model", "list").stderr
     ended = add(adder, "gpt", "--provider", "openai", "--model", "gpt-x", "--input-price", "1.25")
     assert "$OPENAI_API_KEY, which is not set; it is the default" in ended.stderr
     add(
@@ -79,8 +79,8 @@ def test_models_are_added_listed_and_removed(make_adder):
     assert adder.call("model", "default", "local").returncode == 0
     assert adder.call("model", "default").stdout == "local\n"
     assert json.loads(adder.call("model", "show", "local", "--json").stdout)["is_default"]
-    assert adder.call("model", "remove", "local", "nobody").returncode == 125, "all of them or none"
-    assert adder.call("model", "remove", "local").returncode == 0
+    assert adder.call("model", "rm", "local", "nobody").returncode == 125, "all of them or none"
+    assert adder.call("model", "rm", "local").returncode == 0
     assert adder.call("model", "list", "--names").stdout == "gpt\n"
     ended = adder.call("model", "default")
     assert ended.returncode == 125 and "choose one with adder model default" in ended.stderr
@@ -91,7 +91,7 @@ def test_which_model_is_asked(make_adder):
     adder = make_adder()
     played = replay(adder, *READY)
     ended = adder.call("model", "check")
-    assert ended.returncode == 125 and "adder model add" in ended.stderr
+    assert ended.returncode == 125 and "adder model new" in ended.stderr
     assert adder.call("model", "default", played).returncode == 0
     assert json.loads(adder.call("model", "check", "--json").stdout)["model"] == played
     other = replay(adder, *READY, name="other.jsonl")
@@ -194,7 +194,7 @@ def test_a_key_from_standard_input_is_kept_and_never_shown(make_adder):
         told.append(shown.stdout + shown.stderr)
     assert SECRET not in "".join(told)
     assert [path for path, text in everything_written(adder) if SECRET.encode() in text] == []
-    assert adder.call("model", "remove", "claude").returncode == 0
+    assert adder.call("model", "rm", "claude").returncode == 0
     assert not kept.exists()
 
 
@@ -202,7 +202,7 @@ def test_a_key_stands_in_no_command_line(make_adder):
     """While the key is read, what everybody can see of the process does not have it."""
     adder = make_adder()
     with adder.popen(
-        "model", "add", "m", "--provider", "openai", "--model", "x", "--key-stdin", stdin=subprocess.PIPE
+        "model", "new", "m", "--provider", "openai", "--model", "x", "--key-stdin", stdin=subprocess.PIPE
     ) as process:
         process.stdin.write(SECRET[:10].encode())
         harness.wait_until(lambda: (adder.config / "models.conf.lock").exists(), "the key being read")
@@ -226,7 +226,7 @@ def test_a_key_that_others_may_read_is_refused(make_adder, mode, told):
     adder = make_adder()
     path = adder.file("key", SECRET + "\n")
     path.chmod(mode)
-    ended = adder.call("model", "add", "m", "--provider", "openai", "--model", "x", "--key-file", path)
+    ended = adder.call("model", "new", "m", "--provider", "openai", "--model", "x", "--key-file", path)
     assert SECRET not in ended.stdout + ended.stderr
     if told:
         assert ended.returncode == 125 and told in ended.stderr
@@ -278,7 +278,7 @@ def test_a_key_that_is_not_there(make_adder):
 def test_what_cannot_be_added(make_adder, arguments, told):
     adder = make_adder()
     add(adder, "taken", "--provider", "vllm", "--model", "before")
-    ended = adder.call("model", "add", *arguments)
+    ended = adder.call("model", "new", *arguments)
     assert ended.returncode == 125 and told in ended.stderr and ended.stderr.count("\n") == 1
     assert SECRET not in ended.stderr
     assert [model["model"] for model in listed(adder)] == ["before"]
@@ -290,7 +290,7 @@ def test_what_cannot_be_added(make_adder, arguments, told):
 def test_models_that_are_added_at_once_are_all_there(make_adder):
     adder = make_adder()
     names = [f"m{number}" for number in range(12)]
-    started = [adder.popen("model", "add", name, "--provider", "vllm", "--model", name) for name in names]
+    started = [adder.popen("model", "new", name, "--provider", "vllm", "--model", name) for name in names]
     for process in started:
         process.communicate()
         assert process.returncode == 0

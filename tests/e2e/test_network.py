@@ -671,7 +671,7 @@ def test_session(placed, world):
     sessions.made.append(branch)
     result = sessions.cell(branch, "print(json.loads(get('http://api.example.org/branch'))['path'])")
     assert result.stdout == "/branch\n" and result.denials == [], result
-    placed.call("session", "end", session)
+    placed.call("session", "rm", session)
     result = sessions.cell(branch, "print(json.loads(get('http://api.example.org/alone'))['path'], get('http://evil.org/')[:3])")
     assert result.stdout == "/alone 403\n" and world.reached() == [], result
     sessions.end_all()

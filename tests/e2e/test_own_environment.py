@@ -47,7 +47,7 @@ def caller(adder):
         environment = {**adder.process_environment(), **{name: str(value) for name, value in variables.items()}}
         text = json.dumps({"code": code})
         ended = adder.call(
-            "call", "execute_python", text, "--toolset", "workbench", YES, cwd=directory, env=environment
+            "tool", "call", "execute_python", text, "--toolset", "workbench", YES, cwd=directory, env=environment
         )
         reply = tools.parse("execute_python", ended, status)
         if "error" in reply and "needs a sandbox with mounts" in reply["error"]:
@@ -95,7 +95,7 @@ def test_it_may_lie_in_the_working_directory(adder, own):
 
 def description(adder, **variables):
     environment = {**adder.process_environment(), **{name: str(value) for name, value in variables.items()}}
-    listed = adder.call("tools", "--toolset", "workbench", "--format", "mcp", env=environment)
+    listed = adder.call("tool", "list", "--toolset", "workbench", "--format", "mcp", env=environment)
     return {tool["name"]: tool for tool in json.loads(listed.stdout)}["execute_python"]["description"]
 
 

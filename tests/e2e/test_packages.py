@@ -17,7 +17,7 @@ def new_session(adder, science):
 
     yield start
     for name in made:
-        adder.call("session", "end", name)
+        adder.call("session", "rm", name)
 
 
 def cell(adder, code, session):

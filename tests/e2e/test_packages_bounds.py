@@ -244,7 +244,7 @@ def test_a_set_in_use_stays(make):
         assert made.returncode == 0, made
     assert "in use" in refusal(adder, "three")
     assert packages(adder) == ["one", "two"]
-    assert adder.call("session", "end", "one").returncode == 0
+    assert adder.call("session", "rm", "one").returncode == 0
     assert adder.run("import three", "--with", "three").outcome == "ok"
     assert packages(adder) == ["three", "two"]
     assert adder.call("run", "--session", "two", "-c", "import two; print(two.version)").stdout == "1.0\n"

@@ -90,13 +90,13 @@ def test_it_is_another_when_its_base_changes(make, index):
     """Here by a manifest that was written again."""
     adder = make()
     adder.variables["ADDER_ENVIRONMENTS_DIR"] = str(adder.folder("environments"))
-    created = adder.call("env", "create", "base", "--python", "/usr/bin/python3")
+    created = adder.call("env", "new", "base", "--python", "/usr/bin/python3")
     assert created.returncode == 0, created
     adder.environment = "base"
     assert adder.run(GREET, "--with", "greeting").outcome == "ok"
     manifest = adder.scratch / "environments" / "base" / "environment.conf"
-    adder.call("env", "remove", "base")
-    assert adder.call("env", "create", "base", "--python", "/usr/bin/python3").returncode == 0
+    adder.call("env", "rm", "base")
+    assert adder.call("env", "new", "base", "--python", "/usr/bin/python3").returncode == 0
     assert manifest.exists() and adder.run(GREET, "--with", "greeting").outcome == "ok"
     assert len(kept(adder)) == 2 and index.installs_of("greeting") >= 1
     adder.stop()
@@ -126,13 +126,13 @@ def test_removal(make):
     adder = make()
     assert adder.run(GREET, "--with", "greeting").outcome == "ok"
     [name] = kept(adder)
-    used = adder.call("env", "remove", name)
+    used = adder.call("env", "rm", name)
     assert used.returncode != 0 and "in use" in used.stderr
-    assert adder.call("env", "remove", "--with").stdout == "0 removed, 1 in use\n"
+    assert adder.call("env", "rm", "--with").stdout == "0 removed, 1 in use\n"
     adder.stop()
-    assert adder.call("env", "remove", "--with").stdout == "1 removed, 0 in use\n"
+    assert adder.call("env", "rm", "--with").stdout == "1 removed, 0 in use\n"
     assert not kept(adder) and not list((adder.state / "with").iterdir())
-    assert "begin with with-" in adder.call("env", "create", "with-x", "--python", "/usr/bin/python3").stderr
+    assert "begin with with-" in adder.call("env", "new", "with-x", "--python", "/usr/bin/python3").stderr
 
 
 @pytest.mark.both_users
@@ -210,7 +210,7 @@ def test_the_size_of_the_cache(make, index):
     made = busy.call("session", "new", "--env", busy.environment, "--with", "one", "--name", "s")
     assert made.returncode == 0, made
     assert "those that are kept are in use" in refusal(busy, "two")
-    assert busy.call("session", "end", "s").returncode == 0
+    assert busy.call("session", "rm", "s").returncode == 0
     assert busy.run("import two", "--with", "two").outcome == "ok", "an interpreter that nobody uses is not in the way"
     assert list(kept(busy).values()) == [["two"]]
     busy.stop()
@@ -265,7 +265,7 @@ def test_a_package_without_a_wheel(make, index):
 
 def test_two_at_once_install_once(make, index):
     adder = make()
-    adder.call("status")
+    adder.call("serve", "status")
     index.gate.clear()
     runs = [adder.start(GREET, "--with", "greeting", json_reply=True) for _ in range(3)]
     index.arrived.wait(adder.deadline)

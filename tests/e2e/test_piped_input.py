@@ -127,7 +127,7 @@ def test_a_cell_and_the_next(adder):
         assert adder.json("--session", name, "-c", "print(input())", input="c\n").stdout == "c\n"
         assert adder.json("--session", name, "-c", "input()").outcome == "error"
     finally:
-        adder.call("session", "end", name)
+        adder.call("session", "rm", name)
 
 
 def test_a_run_that_waits_for_input_is_cancelled(adder):

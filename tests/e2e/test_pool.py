@@ -230,7 +230,7 @@ def crowded(make_adder):
     yield adder, connections
     for connection in connections:
         connection.close()
-    wait_until(lambda: adder.call("status").returncode == 0, "a place to be free")
+    wait_until(lambda: adder.call("serve", "status").returncode == 0, "a place to be free")
     adder.stop()
     server.communicate(timeout=harness.DEADLINE)
 

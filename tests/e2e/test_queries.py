@@ -122,7 +122,7 @@ def test_no_file_of_the_run_is_taken_for_a_module(science, setting):
         session = science.call("session", "new", "--json", "--profile", "analysis", "--env", "science", *files)
         made = json.loads(session.stdout)["session_id"]
         said = science.call("run", "--session", made, "-c", "sql('select 40 + 2 as a').a[0]").stdout
-        assert science.call("session", "end", made).returncode == 0
+        assert science.call("session", "rm", made).returncode == 0
     else:
         said = text_of(science.run("sql('select 40 + 2 as a').a[0]", "--profile", "analysis", *files))
     assert "42" in said and "BREACH" not in said

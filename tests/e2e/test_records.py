@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""adder record: every run is on record, as it was, in a chain that shows whatever is done to it."""
+"""adder history: every run is on record, as it was, in a chain that shows whatever is done to it."""
 import csv
 import hashlib
 import io
@@ -45,7 +45,7 @@ def lite(make_adder):
 
 
 def ask(adder, *words, status=0):
-    ended = adder.call("record", *words, "--json")
+    ended = adder.call("history", *words, "--json")
     assert ended.returncode == status, ended
     return strict_json(ended.stdout)
 
@@ -60,7 +60,7 @@ def problems(adder, *words):
 
 
 def refused(adder, *words):
-    ended = adder.call("record", *words)
+    ended = adder.call("history", *words)
     assert ended.returncode == 125 and ended.stdout == "", ended
     assert ended.stderr.startswith("adder: ") and ended.stderr.count("\n") == 1, ended
     return ended.stderr
@@ -104,7 +104,7 @@ def test_all_ends_of_runs(keeper):
     keeper.run("while True: pass", "--timeout", "300ms")
     keeper.run("import os; os._exit(3)")
     keeper.run("x", "--env", "nowhere", env="nowhere")
-    keeper.call("call", "run_python", json.dumps({"code": "1 + 1"}), "--toolset", "code_executor")
+    keeper.call("tool", "call", "run_python", json.dumps({"code": "1 + 1"}), "--toolset", "code_executor")
     assert [record["outcome"] for record in reversed(records(keeper))][:4] == ["error", "timeout", "error", "failed"]
     last = records(keeper)[0]
     assert last["tool"] == "code_executor.run_python", last
@@ -121,7 +121,7 @@ def test_cells_of_a_session(keeper):
     assert [record["cell"] for record in cells] == [3, 2, 1]
     assert records(keeper, "--session", "work") == cells
     assert records(keeper, "--session", str(uuid.uuid4())) == []
-    unknown = keeper.call("record", "list", "--session", "nonsense")
+    unknown = keeper.call("history", "list", "--session", "nonsense")
     assert unknown.returncode == 125 and 'there is no session "nonsense"' in unknown.stderr
 
 
@@ -213,10 +213,10 @@ def test_what_is_asked_wrong(lite):
         (("export", "--format", "xml"), "format must be jsonl or csv"),
         (("export", "--out", "/nowhere/file"), "No such file"),
         (("verify", "--head", "12"), "SEQ:DIGEST"),
-        (("lst",), 'did you mean "adder record list"'),
+        (("lst",), 'did you mean "adder history list"'),
     ):
         assert said in refused(lite, *words), words
-    assert lite.call("record", "list").stdout == "no records\n"
+    assert lite.call("history", "list").stdout == "no records\n"
 
 
 # ---- people ----
@@ -225,23 +225,23 @@ def test_what_is_asked_wrong(lite):
 def test_as_a_person_sees_it(lite):
     lite.run("# \x1b]0;title\x07\nprint(1)")
     lite.run("1 / 0")
-    said = lite.call("record", "list").stdout
+    said = lite.call("history", "list").stdout
     assert said.splitlines()[0].split() == ["STARTED", "(UTC)", "RUN", "OUTCOME", "TIME", "BY", "CODE"]
-    head, *rows = lite.call("record", "list", "--owner", "all").stdout.splitlines()
+    head, *rows = lite.call("history", "list", "--owner", "all").stdout.splitlines()
     assert head.split() == ["OWNER", "STARTED", "(UTC)", "RUN", "OUTCOME", "TIME", "BY", "CODE"]
     assert all(row.split()[0] == f"uid:{lite.user.uid}" for row in rows)
     assert said.count("\n") == 3 and "\x1b" not in said and "\x07" not in said
-    shown = lite.call("record", "show", records(lite)[1]["run_id"]).stdout
+    shown = lite.call("history", "show", records(lite)[1]["run_id"]).stdout
     assert "print(1)" in shown and "\x1b" not in shown and "\x07" not in shown
-    assert "p50" in lite.call("record", "stats").stdout
-    verified = lite.call("record", "verify").stdout
+    assert "p50" in lite.call("history", "stats").stdout
+    verified = lite.call("history", "verify").stdout
     assert "here: 2 records, all as they were written" in verified and "head here:2:" in verified
 
 
 def test_colours_at_a_terminal(lite):
     lite.run("1 / 0")
     main, terminal = pty.openpty()
-    with lite.popen("record", "list", stdout=terminal) as process:
+    with lite.popen("history", "list", stdout=terminal) as process:
         os.close(terminal)
         seen = b""
         while b"1 / 0" not in seen:
@@ -258,15 +258,15 @@ def test_colours_at_a_terminal(lite):
 def test_export(keeper):
     code = 'print("a,b")\n# "quoted"\n'
     ids = [keeper.run(code).run_id, keeper.run("1 / 0").run_id]
-    lines = keeper.call("record", "export").stdout.splitlines()
+    lines = keeper.call("history", "export").stdout.splitlines()
     assert [json.loads(line)["run_id"] for line in lines] == ids
     assert json.loads(lines[0])["code"] == code
     out = keeper.scratch / "runs.csv"
-    ended = keeper.call("record", "export", "--format", "csv", "--out", out)
+    ended = keeper.call("history", "export", "--format", "csv", "--out", out)
     assert ended.stdout == "2 records\n", ended
     rows = list(csv.DictReader(io.StringIO(out.read_bytes().decode(), newline="")))
     assert [row["run_id"] for row in rows] == ids and rows[0]["code"] == code
-    failed = json.loads(keeper.call("record", "export", "--outcome", "error", "--no-daemon").stdout)
+    failed = json.loads(keeper.call("history", "export", "--outcome", "error", "--no-daemon").stdout)
     assert failed["run_id"] == ids[1]
 
 
@@ -276,20 +276,20 @@ def test_export_whose_reader_goes(lite):
     before = lite.scratch / "kept.jsonl"
     before.write_text("as it was")
     lite.own(before)
-    with lite.popen("record", "export") as process:
+    with lite.popen("history", "export") as process:
         assert process.stdout.readline().startswith(b'{"run_id"')
         process.stdout.close()
         assert process.wait() == 125
         assert b"Broken pipe" in process.stderr.read()
     # Ended while it writes: nobody waits for it, and the file is as it was.
-    with lite.popen("record", "export", "--out", "/dev/full/x") as process:
+    with lite.popen("history", "export", "--out", "/dev/full/x") as process:
         assert process.wait() == 125
-    with lite.popen("record", "export", stdout=subprocess.PIPE) as process:
+    with lite.popen("history", "export", stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         process.send_signal(signal.SIGKILL)
     wait_until(lambda: lite.status()["connections"] == 0, "the daemon to let go of the export")
     assert before.read_text() == "as it was"
-    assert lite.call("record", "export", "--out", before).stdout == "3001 records\n"
+    assert lite.call("history", "export", "--out", before).stdout == "3001 records\n"
     assert before.read_text().count("\n") == 3001
     assert [path.name for path in lite.scratch.iterdir() if path.name.startswith("kept")] == ["kept.jsonl"]
 
@@ -361,7 +361,7 @@ def test_tampering_shows(lite):
     assert problems(lite) == ["changed"]
     tamper(lite, "DELETE FROM records WHERE seq = 2")
     assert problems(lite) == ["missing"]
-    said = lite.call("record", "verify")
+    said = lite.call("history", "verify")
     assert said.returncode == 1 and "the rows 2 to 2 are missing" in said.stdout
     # The end of the chain, with its head: only who wrote it down can tell.
     tamper(lite, "DELETE FROM records WHERE seq >= 2")
@@ -401,20 +401,20 @@ def test_a_damaged_row_hides_no_others(lite, change):
         assert bad["run_id"] == ids[1] or (bad["run_id"] is None and bad["seq"] == 2)
 
     if columns != ["level", "more"]:  # a list does not read "more"
-        check(strict_json(warned(lite.call("record", "list", "--json")))["records"], {ids[0], ids[2]})
-    said = warned(lite.call("record", "list"))
+        check(strict_json(warned(lite.call("history", "list", "--json")))["records"], {ids[0], ids[2]})
+    said = warned(lite.call("history", "list"))
     assert len(said.splitlines()) == 4 and said.count(" damaged ") == 1, said
     assert ("row here:2" if columns == ["run_id"] else ids[1]) in said
-    check([strict_json(line) for line in warned(lite.call("record", "export")).splitlines()], {ids[0], ids[2]})
-    rows = list(csv.DictReader(io.StringIO(warned(lite.call("record", "export", "--format", "csv")))))
+    check([strict_json(line) for line in warned(lite.call("history", "export")).splitlines()], {ids[0], ids[2]})
+    rows = list(csv.DictReader(io.StringIO(warned(lite.call("history", "export", "--format", "csv")))))
     assert sorted(row["damaged"].split() for row in rows) == [[], [], columns]
     assert all(row[column.replace("started_ms", "started")] == "" for row in rows if row["damaged"] for column in columns)
     if columns != ["run_id"]:
-        assert set(columns) == set(strict_json(warned(lite.call("record", "show", ids[1], "--json")))["damaged_columns"])
-        shown = warned(lite.call("record", "show", ids[1]))
+        assert set(columns) == set(strict_json(warned(lite.call("history", "show", ids[1], "--json")))["damaged_columns"])
+        shown = warned(lite.call("history", "show", ids[1]))
         assert all(column in shown.split("damaged", 1)[1].splitlines()[0] for column in columns)
     assert "damaged" not in ask(lite, "show", ids[0])
-    assert lite.call("record", "stats").returncode == 0
+    assert lite.call("history", "stats").returncode == 0
 
 
 def test_pages_go_on_past_damaged_rows(lite):
@@ -423,11 +423,11 @@ def test_pages_go_on_past_damaged_rows(lite):
     tamper(lite, "UPDATE records SET started_ms = 'never' WHERE seq % 5 = 0")
     tamper(lite, "UPDATE records SET run_id = CAST(run_id AS BLOB) WHERE seq % 7 = 0")
     every = set(range(1, 1202))
-    ended = lite.call("record", "export")
+    ended = lite.call("history", "export")
     assert ended.returncode == 1
     exported = [strict_json(line)["seq"] for line in ended.stdout.splitlines()]
     assert set(exported) == every and len(exported) == len(every)
-    ended = lite.call("record", "list", "--all", "--json")
+    ended = lite.call("history", "list", "--all", "--json")
     assert ended.returncode == 1
     assert {record["seq"] for record in strict_json(ended.stdout)["records"]} == every
 
@@ -472,7 +472,7 @@ def test_retention(lite):
     (node,) = ask(lite, "verify", "--head", head)["nodes"]
     assert node["problems"] == [] and node["anchor"]["seq"] == 3 and node["anchor"]["removed"] == 3
     assert node["written_head"] == "matches"
-    assert lite.call("record", "verify").stdout.count("3 older ones were removed") == 1
+    assert lite.call("history", "verify").stdout.count("3 older ones were removed") == 1
     tamper(lite, "DELETE FROM anchors")
     assert "head" in problems(lite)
 

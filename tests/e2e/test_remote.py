@@ -140,19 +140,19 @@ def test_a_session_from_its_making_to_its_end(remote):
     assert "nothing has changed" in remote.same("session", "replay", "s", "--stop", "--name", "u", status=125)[1]
     remote.same("session", "reset", "s")
     remote.same("session", "interrupt", "s")
-    remote.same("session", "end", "s", "t")
+    remote.same("session", "rm", "s", "t")
     assert 'there is no session "no"' in remote.same("session", "show", "no", status=125)[1]
 
 
 def test_records_results_and_files(remote):
     assert remote.same("run", "-c", "print('y' * 3000000)")[0]
     for adder in (remote.here, remote.away):
-        (record, *_) = harness.strict_json(adder.call("record", "list", "--limit", "1", "--json").stdout)["records"]
-        assert adder.call("record", "show", record["run_id"]).returncode == 0
-        count = harness.strict_json(adder.call("record", "stats", "--json").stdout)["records"]
+        (record, *_) = harness.strict_json(adder.call("history", "list", "--limit", "1", "--json").stdout)["records"]
+        assert adder.call("history", "show", record["run_id"]).returncode == 0
+        count = harness.strict_json(adder.call("history", "stats", "--json").stdout)["records"]
         for form in ("jsonl", "csv"):
             path = adder.scratch / f"records.{form}"
-            ended = adder.call("record", "export", "--format", form, "--out", path)
+            ended = adder.call("history", "export", "--format", form, "--out", path)
             assert ended.stdout == f"{count} record{'s' if count > 1 else ''}\n" and path.stat().st_size > 0, (count, ended)
     content = b"\0some\r\nbytes\xff" * 100000
     for adder in (remote.here, remote.away):
@@ -172,13 +172,13 @@ def test_records_results_and_files(remote):
 
 def test_tools(remote):
     for adder in (remote.here, remote.away):
-        ended = adder.call("call", "run_python", '{"code": "1 + 1"}')
+        ended = adder.call("tool", "call", "run_python", '{"code": "1 + 1"}')
         assert ended.returncode == 0 and harness.strict_json(ended.stdout)["value"] == "2", ended
-        failed = adder.call("call", "run_python", '{"code": "1 / 0"}')
+        failed = adder.call("tool", "call", "run_python", '{"code": "1 / 0"}')
         assert failed.returncode == 1 and harness.strict_json(failed.stdout)["outcome"] == "error", failed
-    wrong = remote.away.call("call", "run_python", '{"cod": "1 / 0"}')
+    wrong = remote.away.call("tool", "call", "run_python", '{"cod": "1 / 0"}')
     assert wrong.returncode == 125 and "did you mean code?" in harness.strict_json(wrong.stdout)["error"], wrong
-    told = remote.away.call("call", "run_python", '{"code": "1"}', "--role", "guest")
+    told = remote.away.call("tool", "call", "run_python", '{"code": "1"}', "--role", "guest")
     assert told.returncode == 125 and "the token identifies the caller" in told.stdout
 
 
@@ -186,10 +186,10 @@ def test_what_the_daemon_has(remote):
     for arguments in (["profile", "list"], ["profile", "list", "--names"], ["profile", "list", "--json"], ["profile", "show"],
                       ["profile", "show", "compute", "--json"], ["env", "list"], ["env", "list", "--json"]):
         remote.same(*arguments)
-    for arguments in (["store", "show"], ["store", "check", "--deep"], ["store", "check", "--json"]):
+    for arguments in (["doctor", "store"], ["doctor", "store", "--check", "--deep"], ["doctor", "store", "--check", "--json"]):
         remote.same(*arguments)
-    for arguments in (["tools"], ["tools", "--toolset", "compute"], ["tools", "--format", "openai"],
-                      ["tools", "--format", "mcp", "--toolset", "workbench"]):
+    for arguments in (["tool", "list"], ["tool", "list", "--toolset", "compute"], ["tool", "list", "--format", "openai"],
+                      ["tool", "list", "--format", "mcp", "--toolset", "workbench"]):
         remote.same(*arguments)
     path = remote.here.config / "models.conf"
     path.write_text("[models]\ndefault = local\n\n[local]\nbase_url = http://127.0.0.1:1/v1\nmodel = tiny\ninput_price = 0.15\n")
@@ -198,21 +198,21 @@ def test_what_the_daemon_has(remote):
     for arguments in (["model", "list"], ["model", "list", "--names"], ["model", "show", "local"], ["model", "show", "local", "--json"]):
         remote.same(*arguments)
     assert "there is no profile" in remote.same("profile", "show", "no", status=125)[1]
-    here, away = (harness.strict_json(adder.call("status", "--json").stdout) for adder in (remote.here, remote.away))
+    here, away = (harness.strict_json(adder.call("serve", "status", "--json").stdout) for adder in (remote.here, remote.away))
     assert list(here) == list(away) and here["pid"] == away["pid"] and here["http"] == away["http"]
     assert here["connections"] == away["connections"] == 0, "without who asks"
-    assert "engine:" in remote.away.call("status").stdout
+    assert "engine:" in remote.away.call("serve", "status").stdout
 
 
 def test_tokens_are_taken_back_from_elsewhere(remote):
     for name in ("one", "two"):
-        assert remote.here.call("token", "create", name, "--profiles", "compute", "--expires", "1d").returncode == 0
+        assert remote.here.call("token", "new", name, "--profiles", "compute", "--expires", "1d").returncode == 0
     for arguments in (["token", "list"], ["token", "list", "--json"], ["token", "list", "--names"], ["token", "show", "one"]):
         remote.same(*arguments)
-    told = remote.away.call("token", "revoke", "one", "three")
+    told = remote.away.call("token", "rm", "one", "three")
     assert told.returncode == 125 and 'there is no token "three"' in told.stderr
     assert remote.here.call("token", "show", "one").returncode == 0, "none ends unless all are there"
-    assert remote.away.call("token", "revoke", "one", "two").returncode == 0
+    assert remote.away.call("token", "rm", "one", "two").returncode == 0
     assert "one" not in remote.same("token", "list", "--names")[0].split()
 
 
@@ -236,7 +236,7 @@ def test_data_sets(remote_science):
     for arguments in (["list"], ["show", "t"], ["head", "t", "-n", "1"]):
         remote.same("data", *arguments)
     for adder in (remote.here, remote.away):
-        assert adder.call("data", "remove", "t").returncode == 0
+        assert adder.call("data", "rm", "t").returncode == 0
     remote.same("data", "show", "t", status=125)
 
 
@@ -258,7 +258,7 @@ def test_ctrl_c_interrupts_a_cell(remote):
         _, err = process.communicate(timeout=2 * remote.away.deadline)
     assert b"KeyboardInterrupt" in err, err
     assert remote.away.call("run", "--session", "kept", "-c", "x").stdout == "1\n"
-    assert remote.away.call("session", "end", "kept").returncode == 0
+    assert remote.away.call("session", "rm", "kept").returncode == 0
 
 
 def test_a_client_that_is_killed_ends_its_run(remote):
@@ -276,10 +276,10 @@ def test_what_cannot_travel(remote):
         ("env", "show", "system"): "works with the daemon of this machine alone",
         ("profile", "check", folder): "works with the daemon of this machine alone",
         ("tool", "disable", "run_python"): "works with the daemon of this machine alone",
-        ("tools", "--prompt"): "--prompt is about the tools of this program",
-        ("tools", "--format", "markdown"): "that format is about the tools of this program",
-        ("token", "create", "x"): "works with the daemon of this machine alone",
-        ("model", "remove", "x"): "works with the daemon of this machine alone",
+        ("tool", "list", "--prompt"): "--prompt is about the tools of this program",
+        ("tool", "list", "--format", "markdown"): "that format is about the tools of this program",
+        ("token", "new", "x"): "works with the daemon of this machine alone",
+        ("model", "rm", "x"): "works with the daemon of this machine alone",
         ("mcp", "install", "--client", "cursor", "--url", "http://127.0.0.1:1"): "works with the daemon of this machine alone",
         ("run", "--workdir", folder, "-c", "1"): "--workdir and --review are about a directory of this machine",
         ("run", "--review", "-c", "1"): "--workdir and --review are about a directory of this machine",
@@ -287,7 +287,7 @@ def test_what_cannot_travel(remote):
         ("run", "--dangerously-accept-all", "-c", "1"): "--dangerously-accept-all is for a daemon of this machine",
         ("run", "--file", folder, "-c", "1"): "is a folder, which does not travel",
         ("run", "--no-daemon", "-c", "1"): "--no-daemon runs in this process",
-        ("record", "list", "--no-daemon"): "--no-daemon runs in this process",
+        ("history", "list", "--no-daemon"): "--no-daemon runs in this process",
     }.items():
         assert words in remote.refused(*arguments), arguments
     ended = remote.away.call("run", "--stdin", remote.away.file("no.txt", b"\xff"), "-c", "1")
@@ -458,7 +458,7 @@ def test_an_answer_that_is_none_is_refused(asking, stranger, status, body):
     put = asking.file("put", "x")
     for command in (
         ("session", "new"), ("session", "list"), ("session", "checkpoint", "s"), ("session", "branch", "s"), ("file", "put", put), ("file", "list"),
-        ("approval", "list"), ("approval", "show", "x"), ("history", "stats"), ("call", "x", "{}"), ("run", "-c", "1"),
+        ("approval", "list"), ("approval", "show", "x"), ("history", "stats"), ("tool", "call", "x", "{}"), ("run", "-c", "1"),
     ):  # fmt: skip
         ended = asking.call(*command)
         assert ended.returncode == 125 and "(null)" not in ended.stdout + ended.stderr, (command, ended)
@@ -469,8 +469,8 @@ LISTS = {
     ("profile", "list"): {"profiles": [{"name": EVIL, "role": EVIL, "title": EVIL}], "broken": [{"name": EVIL, "problem": EVIL}]},
     ("profile", "list", "--names"): {"profiles": [{"name": EVIL, "role": EVIL, "title": EVIL}], "broken": []},
     ("env", "list"): {"environments": [{"name": EVIL, "version": EVIL, "python": EVIL, "directory": None, "modules": [], "base": EVIL, "packages": [EVIL]}]},
-    ("status",): {"daemon": True, "version": EVIL, "engine": {EVIL: {EVIL: EVIL}}},
-    ("tools",): {"toolset": EVIL, "toolsets": [EVIL], "tools": [{"name": EVIL, "title": EVIL, "_meta": {"adder/role": EVIL}}]},
+    ("serve", "status",): {"daemon": True, "version": EVIL, "engine": {EVIL: {EVIL: EVIL}}},
+    ("tool", "list",): {"toolset": EVIL, "toolsets": [EVIL], "tools": [{"name": EVIL, "title": EVIL, "_meta": {"adder/role": EVIL}}]},
 }
 
 
@@ -550,7 +550,7 @@ def test_no_error_drives_a_terminal(asking, stranger, described):
     listed = asking.call("data", "list")
     result = evil(described["run"][1]["responses"]["200"]["content"]["application/json"]["schema"])
     stranger.events(("started", {"run_id": ID}), ("result", {**result, "run_id": ID, "outcome": "refused", "exit_code": 126}))
-    for ended in (listed, asking.call("guard", "--profile", "compute", "-c", "1")):
+    for ended in (listed, asking.call("run", "--check", "--profile", "compute", "-c", "1")):
         said = ended.stdout + ended.stderr
         assert ended.returncode != 0 and "owned" in said and not set("\x1b\x07\u202e") & set(said), ended
 
@@ -558,7 +558,7 @@ def test_no_error_drives_a_terminal(asking, stranger, described):
 @pytest.mark.parametrize("toolsets", ["[null]", "[{}]", "[1]", "5", "null"])
 def test_toolsets_that_are_none(asking, stranger, toolsets):
     stranger.says("GET", 200, f'{{"toolset": "a", "tools": [], "toolsets": {toolsets}}}'.encode())
-    ended = asking.call("tools")
+    ended = asking.call("tool", "list")
     assert ended.returncode == 125 and "answered differently" in ended.stderr, ended
 
 

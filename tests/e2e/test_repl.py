@@ -145,13 +145,13 @@ def test_a_session_with_a_name_stays(adder, terminal):
     assert "\r\n42\r\n" in enter(screen, "x + 1")
     leave(screen)
     assert [each["cells"] for each in sessions_of(adder) if each["name"] == name] == [2]
-    adder.call("session", "end", name)
+    adder.call("session", "rm", name)
 
 
 def test_a_session_that_ended_meanwhile_is_reported(adder, terminal):
     name = unique()
     screen = repl(terminal, adder, "--name", name)
-    adder.call("session", "end", name)
+    adder.call("session", "rm", name)
     screen.type("x = 1\r")
     screen.wait_for("has ended")
     assert screen.end() == 125

@@ -15,19 +15,19 @@ PRINTED = "".join(f"line {i} {'é' * (i % 3)}\n" for i in range(30000))
 
 
 def record(adder, run_id):
-    ended = adder.call("record", "show", run_id, "--json")
+    ended = adder.call("history", "show", run_id, "--json")
     assert ended.returncode == 0, ended
     return strict_json(ended.stdout)
 
 
 def peek(adder, result_id, *options):
-    ended = adder.call("result", "peek", result_id, "--json", *options)
+    ended = adder.call("history", "peek", result_id, "--json", *options)
     assert ended.returncode == 0 and ended.stderr == "", ended
     return strict_json(ended.stdout)
 
 
 def refused(adder, *arguments):
-    ended = adder.call("result", *arguments)
+    ended = adder.call("history", *arguments)
     assert ended.returncode == 125 and ended.stdout == "" and ended.stderr.count("\n") == 1, ended
     return ended.stderr
 
@@ -46,7 +46,7 @@ def test_long_output_is_kept_whole(adder):
     raw = PRINTED.encode()
     assert raw[:offset].decode().rstrip("\n") == head.rstrip("\n")
     assert raw[offset + int(line[1]) :].decode() == tail
-    ended = adder.call("result", "show", result.run_id)
+    ended = adder.call("history", "output", result.run_id)
     assert ended.returncode == 0 and ended.stdout == PRINTED and ended.stderr == ""
 
 
@@ -89,7 +89,7 @@ def test_stderr_is_a_stream_of_its_own(adder):
     assert 'stream="stderr"' in result.stderr and "--stream stderr" in result.stderr
     assert peek(adder, result.run_id, "--stream", "stderr", "--limit", 64)["text"].startswith("err 0\nerr 1\n")
     assert "no long stdout of" in refused(adder, "peek", result.run_id)
-    ended = adder.call("result", "show", result.run_id)
+    ended = adder.call("history", "output", result.run_id)
     assert ended.stdout == "" and ended.stderr == "".join(f"err {i}\n" for i in range(20000))
 
 
@@ -100,7 +100,7 @@ def test_lines_are_found(adder):
     for line in found["lines"]:
         at = line["offset"]
         assert PRINTED.encode()[at:].decode().startswith(line["text"] + "\n")
-    people = adder.call("result", "peek", result.run_id, "--grep", "line 29999")
+    people = adder.call("history", "peek", result.run_id, "--grep", "line 29999")
     assert people.stdout == "30000:line 29999 éé\n" and people.returncode == 0
 
 
@@ -148,7 +148,7 @@ def test_wrong_numbers_and_words(adder):
 def test_the_limit_of_what_is_kept(adder):
     result = adder.run("print('x' * 300_000)", "--limit", "spill_bytes=100000")
     assert result.outcome == "ok" and result.result_id
-    whole = adder.call("result", "show", result.run_id).stdout
+    whole = adder.call("history", "output", result.run_id).stdout
     assert whole.startswith("x" * 100_000 + "\n[... 200001 bytes more are not kept: the limit is spill_bytes ...]")
     nothing = adder.run("print('x' * 300_000)", "--limit", "spill_bytes=0")
     assert nothing.truncated and nothing.result_id is None and "print less" in nothing.stdout
@@ -237,7 +237,7 @@ def test_a_run_that_is_cancelled(adder):
         process.communicate()
 
     def on_record():
-        ended = adder.call("record", "list", "--json", "--outcome", "cancelled")
+        ended = adder.call("history", "list", "--json", "--outcome", "cancelled")
         return ended.returncode == 0 and "begun" in ended.stdout
 
     wait_until(on_record, "a record of the run")
@@ -249,7 +249,7 @@ def test_cells_that_are_replayed(adder):
     sessions.cell("first", "x = 20")
     ended = adder.call("session", "replay", "first", "--name", "second")
     assert ended.returncode == 0, ended
-    listed = strict_json(adder.call("record", "list", "--json").stdout)["records"]
+    listed = strict_json(adder.call("history", "list", "--json").stdout)["records"]
     again = [row for row in listed if row["session_id"] == sessions.show("second")["session_id"]]
     assert [(row["cell"], row["outcome"], row["front_end"]) for row in again] == [(1, "ok", "cli")]
 
@@ -287,7 +287,7 @@ def test_a_tool_with_its_arguments(adder):
 
 def test_long_arguments_are_cut(adder):
     text = json.dumps({"code": "print(1)", "arguments": ["x" * 5000] * 200})
-    reply = strict_json(adder.call("call", "adder.run_python", "-", input=text).stdout)
+    reply = strict_json(adder.call("tool", "call", "adder.run_python", "-", input=text).stdout)
     arguments = record(adder, reply["run_id"])["more"]["arguments"]["arguments"]
     assert len(arguments) < 70 and arguments[0].endswith("... (5000 bytes)") and len(json.dumps(arguments)) < 20_000
 

@@ -104,7 +104,7 @@ def test_ended_while_a_cell_runs(sessions):
 
 def test_several_are_ended_at_once(sessions):
     made = [sessions.new() for _ in range(3)]
-    ended = sessions.adder.call("session", "end", made[0], "no-such", made[1], made[2])
+    ended = sessions.adder.call("session", "rm", made[0], "no-such", made[1], made[2])
     assert ended.returncode == 125 and ended.stderr.count("\n") == 1 and "no-such" in ended.stderr
     assert all(sessions.show(session)["state"] == "ended" for session in made)
 
@@ -116,11 +116,11 @@ def test_stop_asks_for_force(make_sessions):
     sessions = make_sessions()
     session, name = sessions.new(), unique()
     sessions.cell(session, named(name, "x = 42"))
-    told = sessions.adder.call("stop")
+    told = sessions.adder.call("serve", "stop")
     assert told.returncode == 75 and "1 session" in told.stderr and "--force" in told.stderr
     assert sessions.cell(session, "x").text == "42" and with_name(name)
     traces = sessions.adder.traces()
-    forced = sessions.adder.call("stop", "--force")
+    forced = sessions.adder.call("serve", "stop", "--force")
     assert forced.returncode == 0 and "1 session" in forced.stdout
     traces.wait_gone()
     assert not with_name(name)
@@ -154,7 +154,7 @@ def test_status_counts_sessions(sessions):
     before = sessions.adder.status()["engine"]["sessions"]["live"]
     session = sessions.new()
     assert sessions.adder.status()["engine"]["sessions"]["live"] == before + 1
-    assert "sessions" in sessions.adder.call("status").stdout
+    assert "sessions" in sessions.adder.call("serve", "status").stdout
     sessions.ask("rm", session)
     wait_until(
         lambda: sessions.adder.status()["engine"]["sessions"]["live"] == before, "the session to be gone"

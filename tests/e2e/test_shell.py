@@ -226,9 +226,9 @@ def test_stored_files(own_adder):
 
 
 def test_the_list_without_running(own_adder):
-    ended = own_adder.call("guard", "--profile", "shell", "-c", "echo x > /tmp/x; rm x")
+    ended = own_adder.call("run", "--check", "--profile", "shell", "-c", "echo x > /tmp/x; rm x")
     assert ended.returncode == 126 and ended.stdout.startswith("-c:1:18: refused: rm"), ended
-    assert own_adder.call("guard", "--profile", "shell", "-c", "ls").returncode == 0
+    assert own_adder.call("run", "--check", "--profile", "shell", "-c", "ls").returncode == 0
 
 
 def test_a_variable(adder):
@@ -262,7 +262,7 @@ def test_the_network_is_denied_at_once(run, adder):
 
 
 def test_environment_cannot_be_made(own_adder):
-    ended = own_adder.call("env", "create", "shell")
+    ended = own_adder.call("env", "new", "shell")
     assert ended.returncode != 0 and "cannot be made" in ended.stderr
 
 

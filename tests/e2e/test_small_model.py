@@ -41,12 +41,12 @@ def address():
 @pytest.mark.slow
 def test_a_real_model_answers_a_question(science, address):
     table = science.file("global-temp.csv", TABLE.read_bytes())
-    added = science.call("model", "add", "small", "--provider=llama.cpp", f"--base-url={address}/v1", "--model=smollm2", "--output-tokens=200", "--replace")
+    added = science.call("model", "new", "small", "--provider=llama.cpp", f"--base-url={address}/v1", "--model=smollm2", "--output-tokens=200", "--replace")
     assert added.returncode == 0, added
     try:
         ended = science.call("ask", "--json", "--model=small", "--tests=none", table, "What is the mean of temp?", timeout=900)
     finally:
-        science.call("model", "remove", "small")
+        science.call("model", "rm", "small")
     state = json.loads(ended.stdout)
     assert (ended.returncode, state["outcome"]) == (0, "ok"), state["errors"]
     values = ask_answers.numbers(ask_answers.read("global-temp"), "temp")

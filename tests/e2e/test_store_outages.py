@@ -94,7 +94,7 @@ def test_a_bucket_that_is_away(served, servers):
 
 def assert_read(adder, *options):
     """What was kept, by an Adder whose state directory takes no changes."""
-    for asked in (("record", "list"), ("record", "verify"), ("store", "check"), ("file", "list")):
+    for asked in (("history", "list"), ("history", "verify"), ("doctor", "store", "--check"), ("file", "list")):
         ended = adder.call(*asked, "--json", *options)
         assert ended.returncode == 0, ended
         told = harness.strict_json(ended.stdout)

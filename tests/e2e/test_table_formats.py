@@ -145,7 +145,7 @@ def test_data_sets_are_made_of_them(science, made):
     lines = science.file("lines.csv", '{"a": 1}\noops\n{"a": 2}\n')
     ended = science.call("data", "import", lines, "--name", "formats")
     assert "lines.csv is JSON" in ended.stderr and "1 line does not fit and is left out (line 2)" in ended.stderr
-    science.call("data", "remove", "formats")
+    science.call("data", "rm", "formats")
 
 
 def test_runs_under_rules_have_them(science, made):

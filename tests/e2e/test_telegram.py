@@ -251,7 +251,7 @@ def test_an_album_that_is_refused_comes_as_documents(science, telegram, server, 
 @pytest.mark.quick
 def test_plain_text_without_a_model(chat):
     answer = chat.ask("What is 6 times 7?")
-    assert "adder model add" in answer.text and "[telegram] model" in answer.text and "code block" in answer.text
+    assert "adder model new" in answer.text and "[telegram] model" in answer.text and "code block" in answer.text
 
 
 @pytest.mark.quick

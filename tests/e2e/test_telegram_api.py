@@ -141,7 +141,7 @@ def test_a_server_that_others_wrote(telegram, others):
     answer = others.next(chat.id)
     assert answer["parse_mode"] == "HTML" and answer["text"].startswith("<pre>42</pre>")
     assert "🐍 [session active, 1 var]" in answer["text"]
-    for command, word in (("/python vars", "x: int"), ("/tools", "run_python"), ("/help", "/python"), ("plain words", "adder model add")):
+    for command, word in (("/python vars", "x: int"), ("/tools", "run_python"), ("/help", "/python"), ("plain words", "adder model new")):
         others.say(chat.id, command)
         assert word in others.next(chat.id)["text"]
     others.say(chat.id + 1, "/help")

@@ -197,4 +197,4 @@ def test_through_a_pipe_output_is_as_it_is(adder):
 @pytest.mark.quick
 def test_lists_skip_comments_of_the_code(own_adder):
     own_adder.call("run", "-c", "# SPDX-License-Identifier: MIT\n# why\n\nx = 7")
-    assert own_adder.call("record", "list").stdout.splitlines()[1].endswith("  x = 7")
+    assert own_adder.call("history", "list").stdout.splitlines()[1].endswith("  x = 7")

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.both_users
 
 
 def create(adder, *arguments):
-    ended = adder.call("token", "create", *arguments)
+    ended = adder.call("token", "new", *arguments)
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout
 
@@ -44,11 +44,11 @@ def test_rotating_and_revoking(make_adder):
     again = json.loads(adder.call("token", "rotate", "a", "--json").stdout)
     assert again["secret"] != first["secret"] and again["may_decide"] and again["created"] == first["created"]
     assert adder.call("token", "list", "--names").stdout == "a\nb\n"
-    assert adder.call("token", "revoke", "a", "nobody").returncode == 125, "all of them or none"
+    assert adder.call("token", "rm", "a", "nobody").returncode == 125, "all of them or none"
     assert adder.call("token", "list", "--names").stdout == "a\nb\n"
-    assert adder.call("token", "revoke", "a", "b").returncode == 0
+    assert adder.call("token", "rm", "a", "b").returncode == 0
     ended = adder.call("token", "list")
-    assert ended.stdout == "" and "adder token create" in ended.stderr
+    assert ended.stdout == "" and "adder token new" in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_rotating_and_revoking(make_adder):
 )
 def test_what_cannot_be_is_said(adder, arguments, told):
     if arguments == ["taken"]:
-        adder.call("token", "create", "taken")
-    ended = adder.call("token", "create", *arguments)
+        adder.call("token", "new", "taken")
+    ended = adder.call("token", "new", *arguments)
     assert ended.returncode == 125 and ended.stdout == "" and told in ended.stderr
     assert ended.stderr.count("\n") == 1
 
@@ -89,13 +89,13 @@ def test_a_file_that_others_may_read_is_refused(make_adder):
     assert stored(adder).read_bytes() == before
     stored(adder).chmod(0o600)
     stored(adder).write_text('{"schema_version": 1, "tokens": [{"name": "a"}]}')
-    ended = adder.call("token", "create", "b")
+    ended = adder.call("token", "new", "b")
     assert ended.returncode == 125 and "digest" in ended.stderr
 
 
 def test_many_writers_lose_nothing(make_adder):
     adder = make_adder()
-    running = [adder.popen("token", "create", f"t{number}") for number in range(12)]
+    running = [adder.popen("token", "new", f"t{number}") for number in range(12)]
     secrets = set()
     for process in running:
         out, err = process.communicate(timeout=60)

@@ -14,7 +14,7 @@ NAME = r"[a-zA-Z0-9_-]{1,64}"
 
 
 def listed(adder, *options):
-    ended = adder.call("tools", *options)
+    ended = adder.call("tool", "list", *options)
     assert ended.returncode == 0 and ended.stderr == "", ended
     return ended.stdout
 
@@ -94,7 +94,7 @@ def test_the_prompt_tells_what_there_is(adder):
     ],
 )
 def test_bad_lists(adder, arguments, sentence):
-    ended = adder.call("tools", *arguments)
+    ended = adder.call("tool", "list", *arguments)
     assert ended.returncode == 125 and ended.stdout == "" and ended.stderr.count("\n") == 1
     assert sentence in ended.stderr
 
@@ -138,7 +138,7 @@ def test_arguments_from_a_file_and_standard_input(adder, ours):
     text = json.dumps({"code": "print(open.__name__, 'x' * 3)"})
     path = adder.file("arguments.json", text)
     for given, options in ((f"@{path}", {}), ("-", {"input": text})):
-        ended = adder.call("call", "run_python", given, **options)
+        ended = adder.call("tool", "call", "run_python", given, **options)
         assert ours.parse("run_python", ended, 0)["stdout"] == "open xxx\n"
 
 
@@ -172,7 +172,7 @@ SENTENCES = {
 @pytest.mark.parametrize("name", SENTENCES)
 def test_bad_calls(adder, name):
     tool, text, sentence = SENTENCES[name]
-    ended = adder.call("call", tool, text)
+    ended = adder.call("tool", "call", tool, text)
     assert ended.returncode == 125 and ended.stderr == "" and ended.stdout.count("\n") == 1
     reply = json.loads(ended.stdout)
     assert set(reply) == {"error", "run_id"} and "\n" not in reply["error"]
@@ -185,7 +185,7 @@ def test_a_long_conversation_is_refused(ours):
 
 def test_hanging_up_cancels(adder, ours):
     name = unique()
-    process = adder.popen("call", "run_python", json.dumps({"code": named(name), "timeout": 600}))
+    process = adder.popen("tool", "call", "run_python", json.dumps({"code": named(name), "timeout": 600}))
     wait_until(lambda: with_name(name), "the run to begin")
     process.send_signal(signal.SIGINT)
     process.wait()
@@ -236,18 +236,18 @@ def test_a_switch_needs_no_restart(own_adder):
     tools = Tools(own_adder, "code_executor")
     tools.call("run_python", {"code": "1"})
     pid = own_adder.daemon()
-    assert own_adder.call("tools", "disable", "code_executor.run_python").returncode == 0
+    assert own_adder.call("tool", "disable", "code_executor.run_python").returncode == 0
     assert "run_python" not in listed(own_adder, "--toolset", "code_executor")
     assert "run_python" not in names_for(own_adder, "code_executor")
     assert "- run_python:" not in listed(own_adder, "--toolset", "code_executor", "--prompt")
 
     def refused():
-        ended = own_adder.call("call", "code_executor.run_python", '{"code": "1"}')
+        ended = own_adder.call("tool", "call", "code_executor.run_python", '{"code": "1"}')
         return ended.returncode == 126 and "switched off" in json.loads(ended.stdout)["error"]
 
     wait_until(refused, "the daemon to see the switch")
     assert Tools(own_adder, "adder").call("run_python", {"code": "1"})["value"] == "1", "another of that name"
-    assert own_adder.call("tools", "enable", "run_python", "--toolset", "code_executor").returncode == 0
+    assert own_adder.call("tool", "enable", "run_python", "--toolset", "code_executor").returncode == 0
     wait_until(lambda: not refused(), "the daemon to see the switch")
     assert tools.call("run_python", {"code": "1"})["exit_code"] == 0
     assert own_adder.daemon() == pid
@@ -258,9 +258,9 @@ def test_a_broken_tools_conf_disables_all(own_adder):
     for text in ("[tools\n", "[tools]\nother = x\n", "[other]\ndisabled = x\n"):
         path.write_text(text)
         path.chmod(0o644)
-        ended = own_adder.call("tools")
+        ended = own_adder.call("tool", "list")
         assert ended.returncode == 125 and "tools.conf" in ended.stderr and ended.stderr.count("\n") == 1
-        call = own_adder.call("call", "run_python", '{"code": "1"}', "--no-daemon")
+        call = own_adder.call("tool", "call", "run_python", '{"code": "1"}', "--no-daemon")
         assert call.returncode == 125 and "tools.conf" in json.loads(call.stdout)["error"]
 
 

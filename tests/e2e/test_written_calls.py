@@ -105,7 +105,7 @@ def test_a_server_that_streams_one_without_end(own_adder):
 
     with Server(rambles, chunked(piece(REPORT), END)) as server:
         model = ["--dialect", "chat", "--base-url", server.url, "--model", "m"]
-        assert own_adder.call("model", "add", "rambling", *model).returncode == 0
+        assert own_adder.call("model", "new", "rambling", *model).returncode == 0
         ended = own_adder.call("agent", "How much?", "--json", "--model", "rambling")
     assert ended.returncode == 0, ended
     turn = Turn(ended.stdout)

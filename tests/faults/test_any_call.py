@@ -70,7 +70,7 @@ class Hands:
     def end_sessions(self):
         """Those of which nobody was told."""
         if living := self.call("session", "list", "--names").split():
-            self.call("session", "end", *living)
+            self.call("session", "rm", *living)
 
     def directory(self):
         self.number += 1
@@ -108,10 +108,10 @@ def review(hands):
         "with open('turned', 'w') as turned: turned.write('t')"
     )
     result = hands.run(code, "--workdir", directory, "--review", outcome="approval_required")
-    [name] = re.findall("adder review show ([-0-9a-f]+)", result.error["message"])
+    [name] = re.findall("adder approval show ([-0-9a-f]+)", result.error["message"])
     assert (directory / "a").read_text() == "a"
-    hands.call("review", "show", name)
-    hands.call("review", "commit", name)
+    hands.call("approval", "show", name)
+    hands.call("approval", "approve", name)
     assert (directory / "a").read_text() == "amore" and not (directory / "old").exists()
 
 
@@ -124,11 +124,11 @@ def files(hands):
 
 
 def records(hands):
-    hands.call("record", "list", "--json")
-    hands.call("record", "stats")
-    hands.call("record", "verify")
-    hands.call("record", "export")
-    hands.call("store", "check")
+    hands.call("history", "list", "--json")
+    hands.call("history", "stats")
+    hands.call("history", "verify")
+    hands.call("history", "export")
+    hands.call("doctor", "store", "--check")
 
 
 def replay(hands):
@@ -146,7 +146,7 @@ def replay(hands):
             ended = asked[1].error is not None and re.search("the session ended: .* (in cell 3|between cells)", asked[1].error["message"])
             assert "7000" in [result.text for result in asked] or ended, (session, asked)
     finally:
-        hands.adder.call("session", "end", *living)
+        hands.adder.call("session", "rm", *living)
 
 
 OPERATIONS = {operation.__name__: operation for operation in (run_with_files, run_that_fails, overlay, review, files, records, replay)}

@@ -79,7 +79,7 @@ def check_kept(adder, results):
         assert file["file_id"] in files
         got = adder.call("file", "get", file["file_id"], "--out", "-")
         assert got.returncode == 0 and got.stdout == "made", got
-    found = ask(adder, "store", "check", "--deep")
+    found = ask(adder, "doctor", "store", "--check", "--deep")
     assert found["lost_count"] == 0, found
 
 
@@ -122,7 +122,7 @@ def test_wrong_key(make_adder, server, user):
     keys = server.credentials(secret="wrong-" + store_world.KEYS["adder"], uid=user.uid)
     adder = make_adder(config(server.url(bucket, keys)))
     run_not_kept(adder, "the secret key is wrong")
-    shown = adder.call("store", "show")
+    shown = adder.call("doctor", "store")
     assert store_world.KEYS["adder"] not in shown.stdout + shown.stderr
     keys.write_text(f"aws_access_key_id = adder\naws_secret_access_key = {store_world.KEYS['adder']}\n")
     check_kept(adder, [run_kept(adder)])
@@ -196,7 +196,7 @@ def test_killed_at(make_adder, tools, call):
         path = adder.file(f"killed-{number}.bin", f"content of {number}")
         if killed_at(adder, tools, path, call, number):
             break
-        found = ask(adder, "store", "check", "--deep", "--no-daemon")
+        found = ask(adder, "doctor", "store", "--check", "--deep", "--no-daemon")
         assert found["lost_count"] == 0, found
         for file in ask(adder, "file", "list", "--no-daemon")["files"]:
             got = adder.call("file", "get", file["file_id"], "--out", "-", "--no-daemon")
@@ -208,5 +208,5 @@ def test_killed_at(make_adder, tools, call):
         pytest.fail(f"{call} does not come to an end")
     if call != "unlinkat":
         assert number > 1, f"{call} was never called"
-    found = ask(adder, "store", "check", "--deep", "--no-daemon")
+    found = ask(adder, "doctor", "store", "--check", "--deep", "--no-daemon")
     assert found["healthy"] and found["unknown_removed"] == 0 and found["swept"] == 0, found

@@ -149,7 +149,7 @@ def try_interpreters(adder, interpreters):
         subprocess.run(
             [*adder.user.prefix, "/usr/bin/python3", "-m", "venv", "--without-pip", python], check=True, cwd=adder.scratch
         )
-        assert adder.call("env", "create", f"e{index}", "--python", python / "bin/python").returncode == 0
+        assert adder.call("env", "new", f"e{index}", "--python", python / "bin/python").returncode == 0
     for index, (text, _) in enumerate(interpreters.values()):
         path = adder.scratch / f"python-{index}/bin/python"
         path.unlink()

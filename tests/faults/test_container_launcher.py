@@ -290,7 +290,7 @@ def test_a_container_that_ends_is_removed(launch):
 
 def test_the_age_of_an_image_is_told(launch):
     _, launcher = launch(image_age_ms=1000)
-    assert "adder container build" in launcher.launched()["warning"]
+    assert "adder env image build" in launcher.launched()["warning"]
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_the_age_of_an_image_is_told(launch):
         (("version", b"<html>"), EOPNOTSUPP, "JSON", False),
         (("version", {}), EOPNOTSUPP, "is none", False),
         (("version", "cut"), EOPNOTSUPP, "broke off", False),
-        (("image", 404), EOPNOTSUPP, "adder container build", False),
+        (("image", 404), EOPNOTSUPP, "adder env image build", False),
         (("image", {"Id": "sha256:1", "Config": {"Labels": None}}), EOPNOTSUPP, "was not made by", False),
         (("create", 500), EIO, "made up: create", True),
         (("create", {}), EIO, "what it created", True),

@@ -47,6 +47,6 @@ def test_kills(faults, number):
     faults.clear()
     replaying.communicate(timeout=DEADLINE)
     check(adder)
-    assert [ask(adder, "record", "show", cell)["code"] for cell in cells] == CODE
+    assert [ask(adder, "history", "show", cell)["code"] for cell in cells] == CODE
     assert before <= {file["file_id"] for file in ask(adder, "file", "list", "--outputs")["files"]}
     assert ask(adder, "session", "list")["sessions"] == []

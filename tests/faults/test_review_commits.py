@@ -226,7 +226,7 @@ def test_cleaning_up_fails(installation, user, common_directory, tools):
         assert ended.returncode == 0
         review = wait_until(lambda: world.listed(id), "the review to be listed")
         assert review["state"] == "broken off" and world.left(folder)
-        assert f"what review {id} set aside is not removed (adder review finish does it)" in faults.log.read_text()
+        assert f"what review {id} set aside is not removed (adder approval finish does it)" in faults.log.read_text()
         faults.clear()
         ended, finished = world.settle("finish", id)
         assert ended.returncode == 0 and finished["state"] == "committed"

@@ -43,7 +43,7 @@ def test_changes_that_cannot_be_read_are_no_success(faults, mode):
             assert result.outcome == ("approval_required" if mode == "review" else "ok")
             assert [change["path"] for change in result.changes] == ["made"]
         if result.approval_id:
-            assert faults.adder.call("review", "drop", result.approval_id).returncode == 0
+            assert faults.adder.call("approval", "deny", result.approval_id).returncode == 0
         if not hit:
             break
     assert told == 1

@@ -52,7 +52,7 @@ def lost(result):
 
 def recorded(adder):
     """The ids of all runs on record."""
-    ended = adder.call("record", "list", "--all", "--json")
+    ended = adder.call("history", "list", "--all", "--json")
     assert ended.returncode == 0, ended
     return [record["run_id"] for record in strict_json(ended.stdout)["records"]]
 
@@ -76,7 +76,7 @@ def check_kept(adder, results):
         for file in result.files:
             got = adder.call("file", "get", file["file_id"], "--out", "-")
             assert got.returncode == 0 and got.stdout == "made", got
-    verified = adder.call("record", "verify")
+    verified = adder.call("history", "verify")
     assert verified.returncode == 0, verified
 
 
@@ -160,7 +160,7 @@ def test_down_in_mid_run(make_adder, server):
     assert first.run_id in ids and last.run_id in ids
     assert not {each.run_id for each in (result, *more)} & set(ids)
     check_kept(adder, [first, last])
-    checked = adder.call("store", "check")
+    checked = adder.call("doctor", "store", "--check")
     assert checked.returncode == 0, checked
 
 
@@ -236,12 +236,12 @@ def test_under_load(make_adder, server):
     kept = {run_id: files for run_id, warnings, files in told if not warnings}
     assert all(files and all(files) for files in kept.values())
     assert set(kept) <= set(recorded(adder))
-    checked = adder.call("store", "check", "--deep", "--json")
+    checked = adder.call("doctor", "store", "--check", "--deep", "--json")
     assert checked.returncode == 0 and strict_json(checked.stdout)["lost_count"] == 0, checked
     for files in list(kept.values())[-10:]:
         got = adder.call("file", "get", files[0], "--out", "-")
         assert got.returncode == 0 and got.stdout == "made", got
-    verified = adder.call("record", "verify")
+    verified = adder.call("history", "verify")
     assert verified.returncode == 0, verified
 
 
@@ -260,7 +260,7 @@ def test_nobody_is_let_in(make_adder, server, role, says):
     assert result.outcome == "ok" and result.stdout == "done\n"
     warning = lost(result)
     assert says in warning and "wrong-word" not in warning
-    listed = adder.call("record", "list")
+    listed = adder.call("history", "list")
     assert listed.returncode == 125 and says in listed.stderr and "wrong-word" not in listed.stderr
 
 
@@ -378,6 +378,6 @@ def test_a_password_that_the_url_does_not_escape_is_told_nobody(make_adder, url)
     adder = make_adder(config(url))
     result = adder.run("print(1)")
     assert lost(result) and "QUIET" not in repr(result)
-    for command in ("status", "--json"), ("store", "show"), ("store", "show", "--json"), ("record", "list"):
+    for command in ("serve", "status", "--json"), ("doctor", "store"), ("doctor", "store", "--json"), ("history", "list"):
         ended = adder.call(*command)
         assert "QUIET" not in ended.stdout + ended.stderr, command

@@ -142,7 +142,7 @@ def kill_daemon(adder):
 
 
 def check(adder, *options):
-    ended = adder.call("store", "check", "--json", *options)
+    ended = adder.call("doctor", "store", "--check", "--json", *options)
     assert ended.returncode == 0, ended
     report = json.loads(ended.stdout)
     assert report["healthy"], report
@@ -168,7 +168,7 @@ def ask_for_some(adder, load, most=20):
     """The same as somebody sees it who asks."""
     chance = random.Random(0)
     for run_id in chance.sample(load.runs, min(most, len(load.runs))):
-        ended = adder.call("record", "show", run_id, "--json")
+        ended = adder.call("history", "show", run_id, "--json")
         assert ended.returncode == 0 and json.loads(ended.stdout)["run_id"] == run_id, ended
     folder = adder.folder("got")
     for name in chance.sample(sorted(load.files), min(most, len(load.files))):
@@ -176,7 +176,7 @@ def ask_for_some(adder, load, most=20):
         assert ended.returncode == 0, ended
         assert sha256((folder / name).read_bytes()) == load.files[name]
     for run_id in chance.sample(sorted(load.outputs), min(most, len(load.outputs))):
-        ended = adder.call("result", "show", run_id)
+        ended = adder.call("history", "output", run_id)
         assert ended.stdout == load.outputs[run_id], ended.stderr
 
 
@@ -196,7 +196,7 @@ def kill_under_load(adder, store, times):
     again = check(adder, "--deep")
     found = {name: again[name] for name in ("lost", "forgotten", "unknown", "unknown_removed", "swept", "problems")}
     assert not any(found.values()), f"what the first has put right stays right: {found}"
-    assert adder.call("record", "verify").returncode == 0
+    assert adder.call("history", "verify").returncode == 0
     ask_for_some(adder, load)
     adder.stop()
     look_at_all(store, load)

@@ -412,10 +412,10 @@ test_advice (void)
   g_set_error (&error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no tool %s", "x");
   g_autofree char *before = error_told (error, FALSE);
   g_assert_cmpstr (before, ==, "there is no tool x");
-  error_add_advice (&error, "; adder tools lists %s", "them");
+  error_add_advice (&error, "; adder tool list lists %s", "them");
   g_prefix_error (&error, "cannot call: ");
   g_autoptr (GError) copy = g_error_copy (error);
-  g_assert_cmpstr (copy->message, ==, "cannot call: there is no tool x; adder tools lists them");
+  g_assert_cmpstr (copy->message, ==, "cannot call: there is no tool x; adder tool list lists them");
   g_autofree char *plain = error_told (copy, FALSE);
   g_assert_cmpstr (plain, ==, "cannot call: there is no tool x");
   error_add_advice (NULL, "; nobody hears it");

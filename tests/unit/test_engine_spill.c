@@ -198,7 +198,7 @@ test_how_to_read_on (void)
   g_assert_true (cut);
   g_assert_nonnull (strstr (shown, "936 bytes are left out here: "));
   g_assert_nonnull (strstr (shown, "peek_result(result_id=\"the-id\", offset=32, stream=\"stderr\")"));
-  g_assert_nonnull (strstr (shown, "adder result peek the-id --offset 32 --stream stderr"));
+  g_assert_nonnull (strstr (shown, "adder history peek the-id --offset 32 --stream stderr"));
 
   const struct capture_kept of_tool = {"the-id", "stderr", .for_tool = TRUE};
   g_autofree char *told = capture_text (&stream.capture, &of_tool, &length, &cut);

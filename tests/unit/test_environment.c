@@ -129,7 +129,7 @@ test_not_found (struct place *place, gconstpointer data)
   g_autoptr (GError) error = NULL;
   write_manifest (place, "one", "[environment]\npython=/usr/bin/python3\n");
   g_assert_null (environment_find ("other", &error));
-  assert_error (&error, ADDER_ERROR_NOT_FOUND, "one, system; \"adder env create other\"");
+  assert_error (&error, ADDER_ERROR_NOT_FOUND, "one, system; \"adder env new other\"");
   g_assert_null (environment_find ("../one", &error));
   assert_error (&error, ADDER_ERROR_NOT_FOUND, "there is no environment \"../one\", only one, system");
 }

@@ -333,7 +333,7 @@ test_start (void)
   world_begin (&world, "");
   g_assert_null (identify_for (world.config, IDENTIFY_OTHERS, TRUE, &problem));
   g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_INVALID);
-  g_assert_nonnull (strstr (problem->message, "adder token create"));
+  g_assert_nonnull (strstr (problem->message, "adder token new"));
   g_clear_error (&problem);
 
   struct identify *identify = identify_for (world.config, IDENTIFY_LOOPBACK, TRUE, &problem);

@@ -20,7 +20,7 @@ export interface AdderOptions {
    * `$ADDER_URL`, else this user's own daemon, which is started when it does not run.
    */
   url?: string | undefined;
-  /** What `adder token create` printed. In Node the default is `$ADDER_TOKEN`. A Unix socket needs none. */
+  /** What `adder token new` printed. In Node the default is `$ADDER_TOKEN`. A Unix socket needs none. */
   token?: string | undefined;
   /**
    * Milliseconds in which the server has to answer, 30000 by default. Running code has no deadline here:

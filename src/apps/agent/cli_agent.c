@@ -145,7 +145,7 @@ cli_agent (int argc, char **argv)
   g_autoptr (GArray) entries = agent_options_entries (&command.options);
   const GOptionEntry own[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &command.options.toolset,
-       "The tools that the model has (adder tools lists them; default: adder)", "NAME"},
+       "The tools that the model has (adder tool list lists them; default: adder)", "NAME"},
       {"steps", 0, 0, G_OPTION_ARG_FILENAME, &command.steps,
        "typed: each step is one object with what the model thinks and one function; native: ordinary calls. "
        "Default: typed with the toolset compute, native with the others",

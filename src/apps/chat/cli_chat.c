@@ -49,7 +49,7 @@ cli_chat (int argc, char **argv)
   g_autoptr (GArray) entries = agent_options_entries (&options);
   const GOptionEntry own[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
-       "The tools that the model has (adder tools lists them; default: " TOOLSET ")", "NAME"},
+       "The tools that the model has (adder tool list lists them; default: " TOOLSET ")", "NAME"},
       {"out", 0, 0, G_OPTION_ARG_FILENAME, &options.out,
        "Keep pictures in this directory; else in the state directory", "DIR"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json,

@@ -20,7 +20,7 @@
 #define EDIT_US     (1500 * 1000)     /* between two edits: a chat may be sent about one message a second */
 #define STEPS_BYTES 1500
 #define NO_MODEL                                                                                             \
-  "No model answers here yet. The bot's owner can add one: `adder model add`, then [telegram] model "        \
+  "No model answers here yet. The bot's owner can add one: `adder model new`, then [telegram] model "        \
   "in adder.conf. "                                                                                          \
   "Code in a code block runs without one: begin the message with ``` and end it with ```."
 

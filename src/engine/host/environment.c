@@ -245,7 +245,7 @@ environment_set_not_found (const char *name, GError **error)
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no environment \"%s\", only %s", name,
                known);
   if (environment_name_is_clean (name) && !environment_with_is_name (name))
-    error_add_advice (error, "; \"adder env create %s\" makes it", name);
+    error_add_advice (error, "; \"adder env new %s\" makes it", name);
 }
 
 static struct environment *

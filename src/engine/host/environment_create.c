@@ -371,7 +371,7 @@ make_environment (const struct creation *creation, GError **error)
   if (faccessat (fd, ENVIRONMENT_MANIFEST, F_OK, 0) == 0) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "there is an environment %s already, in %s",
                  creation->name, creation->directory);
-    error_add_advice (error, "; \"adder env remove %s\" removes it", creation->name);
+    error_add_advice (error, "; \"adder env rm %s\" removes it", creation->name);
     return FALSE;
   }
   int result = environment_folder_clear (fd); /* what a crash left */

@@ -262,7 +262,7 @@ pool_has_room (struct pools *pools, const struct pool *key, GError **error)
                " environments of callers that a daemon serves ([environment] own_most): raise it, or end the "
                "daemon, which forgets those it has",
                key->name, most);
-  error_add_advice (error, " (adder stop)");
+  error_add_advice (error, " (adder serve stop)");
   return FALSE;
 }
 

@@ -205,7 +205,7 @@ append_gap (GString *text, guint64 from, guint64 missing, const struct capture_k
     g_string_append_printf (text, "peek_result(result_id=\"%s\", offset=%" G_GUINT64_FORMAT "%s) reads on",
                             kept->result_id, from, errors ? ", stream=\"stderr\"" : "");
     if (!kept->for_tool)
-      g_string_append_printf (text, ", or: adder result peek %s --offset %" G_GUINT64_FORMAT "%s",
+      g_string_append_printf (text, ", or: adder history peek %s --offset %" G_GUINT64_FORMAT "%s",
                               kept->result_id, from, errors ? " --stream stderr" : "");
   } else
     g_string_append (text, "print less, or write them to a file");

@@ -63,7 +63,7 @@ check_options (const struct install_options *options, GError **error)
     return cli_mcp_install_invalid (error, "--scope is user or project");
   if (options->toolset && options->url)
     return cli_mcp_install_invalid (
-        error, "over HTTP the token says which toolset it is: adder token create --toolset");
+        error, "over HTTP the token says which toolset it is: adder token new --toolset");
   gboolean is_whole;
   return toolset_find_view (options->toolset, &is_whole, error) != NULL;
 }
@@ -245,8 +245,8 @@ cli_mcp_install_tell (const struct mcp_client *client, const struct mcp_installa
     printf ("The file as it was: %s\n", backup);
   if (installation->url)
     printf (client->asks
-                ? "%s asks for the token; adder token create makes one.\n"
-                : "%s takes the token from ADDER_TOKEN in its environment; adder token create makes one.\n",
+                ? "%s asks for the token; adder token new makes one.\n"
+                : "%s takes the token from ADDER_TOKEN in its environment; adder token new makes one.\n",
             client->title);
   printf ("%s\n", client->after);
 }

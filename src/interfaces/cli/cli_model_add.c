@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder model add`: an option for each key of models.conf. A key comes from a variable, a file or standard
+/* `adder model new`: an option for each key of models.conf. A key comes from a variable, a file or standard
  * input; it is no argument, because everybody sees those. */
 #include <errno.h>
 #include <stdio.h>

@@ -111,7 +111,7 @@ static void
 print_startup_token (const char *token)
 {
   if (token)
-    printf ("There is no token yet (adder token create NAME makes one). This one holds until the daemon "
+    printf ("There is no token yet (adder token new NAME makes one). This one holds until the daemon "
             "ends:\n%s\n",
             token);
   fflush (stdout);

@@ -53,9 +53,10 @@ file_get_is_whole (const json_t *file, const char *sha256, guint64 bytes, GError
   if ((guint64)json_integer_value (json_object_get (file, "bytes")) == bytes &&
       g_strcmp0 (json_string_value (json_object_get (file, "sha256")), sha256) == 0)
     return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-               "the content of file %s is not what was put there; adder store check --deep looks at all",
-               json_string_value (json_object_get (file, "file_id")));
+  g_set_error (
+      error, ADDER_ERROR, ADDER_ERROR_FAILED,
+      "the content of file %s is not what was put there; adder doctor store --check --deep looks at all",
+      json_string_value (json_object_get (file, "file_id")));
   return FALSE;
 }
 

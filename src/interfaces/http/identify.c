@@ -108,7 +108,7 @@ identify_open_to (struct identify *identify, enum identify_reach reach, gboolean
   if (reach == IDENTIFY_LOOPBACK && shown)
     return g_atomic_pointer_get (&identify->startup) || make_startup_token (identify, error);
   if (reach == IDENTIFY_LOOPBACK) {
-    log_warning ("http: there is no token yet, and nobody is let in: adder token create NAME makes one");
+    log_warning ("http: there is no token yet, and nobody is let in: adder token new NAME makes one");
     return TRUE;
   }
   g_set_error (

@@ -299,7 +299,7 @@ components (json_t *schemas)
   return json_pack (
       "{s:o, s:o, s:{s:{s:s, s:s, s:s}}}", "schemas", schemas, "responses", made, "securitySchemes", "bearer",
       "type", "http", "scheme", "bearer", "description",
-      "A token of `adder token create`, or the one that `adder serve` shows at its start. At a unix "
+      "A token of `adder token new`, or the one that `adder serve` shows at its start. At a unix "
       "socket none is needed: the kernel identifies the caller.");
 }
 

@@ -546,9 +546,9 @@ static void delete (struct http_request *request)
 
 static const struct field query_fields[] = {
     {"toolset", FIELD_TEXT, .optional = TRUE, .minimum = 1, .maximum = 64,
-     .text =
-         "The tools that are offered, where the token does not say: `adder tools` lists toolsets. full: all "
-         "of the first, of which otherwise the basic ones are offered."},
+     .text = "The tools that are offered, where the token does not say: `adder tool list` lists toolsets. "
+             "full: all "
+             "of the first, of which otherwise the basic ones are offered."},
     MCP_OUTPUT_FIELDS,
     {NULL},
 };

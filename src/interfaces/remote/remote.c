@@ -78,7 +78,7 @@ remote_read_token (struct address *address, GError **error)
     return TRUE;
   for (const char *at = token; *at; at++)
     if (!g_ascii_isgraph (*at) || at - token >= TOKEN_BYTES) {
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "ADDER_TOKEN is not a token: adder token create");
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "ADDER_TOKEN is not a token: adder token new");
       return FALSE;
     }
   address->token = g_strdup (token);

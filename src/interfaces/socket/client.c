@@ -359,10 +359,10 @@ check_protocol (struct client *client, const struct client_stopped *held, GError
   g_autofree char *versions = other_version (client), *what = held ? held_text (held) : NULL;
   if (client->daemon.protocol > PROTOCOL_VERSION)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                 "%s: use the newer command line, or end the daemon with adder stop", versions);
+                 "%s: use the newer command line, or end the daemon with adder serve stop", versions);
   else if (what)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                 "%s and has %s: wait for them, or end it with adder stop --force", versions, what);
+                 "%s and has %s: wait for them, or end it with adder serve stop --force", versions, what);
   else
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "%s, and was started by hand: restart it, or use the command line of its version", versions);

@@ -397,7 +397,7 @@ server_answer (struct connection *connection, struct protocol_message *message, 
       return request_table[i].handle (connection, message, error);
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-        "this daemon (adder %s) speaks another version of the local protocol; end it with adder stop",
+        "this daemon (adder %s) speaks another version of the local protocol; end it with adder serve stop",
         adder_version ());
   }
   return FALSE;

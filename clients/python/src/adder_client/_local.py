@@ -54,7 +54,7 @@ def beside(socket: str) -> str:
 def silent(socket: str) -> ConnectionFailed:
     """The error where a daemon runs, and nobody answers at its HTTP socket."""
     return ConnectionFailed(
-        f"the daemon of Adder on this machine does not answer HTTP at {socket}: if it is of an older version, `adder stop` ends it and "
+        f"the daemon of Adder on this machine does not answer HTTP at {socket}: if it is of an older version, `adder serve stop` ends it and "
         f"the next call starts a new one; else {ADVICE}"
     )
 
@@ -79,7 +79,7 @@ def _usual() -> str:
 
 
 def _status(program: str) -> Dict[str, Any]:
-    ended = _run([program, "status", "--json"])  # its exit status says whether there is a daemon
+    ended = _run([program, "serve", "status", "--json"])  # its exit status says whether there is a daemon
     try:
         status = json.loads(ended.stdout)
         if isinstance(status["daemon"], bool) and isinstance(status["socket"], str):

@@ -63,7 +63,7 @@ async function find(usual: string): Promise<string> {
   if ((await stat(socket).catch(() => undefined))?.isSocket()) return socket;
   throw new ConnectionFailed(
     `the daemon of Adder on this machine does not answer HTTP at ${socket}: if it is of an older version, ` +
-      `\`adder stop\` ends it and the next call starts a new one; else ${ADVICE}`,
+      `\`adder serve stop\` ends it and the next call starts a new one; else ${ADVICE}`,
   );
 }
 
@@ -74,14 +74,14 @@ interface Status {
 }
 
 async function statusOf(usual: string): Promise<Status> {
-  const said = await adder(usual, "status", "--json");
+  const said = await adder(usual, "serve", "status", "--json");
   try {
     const status = JSON.parse(said) as Status;
     if (typeof status.daemon === "boolean" && typeof status.socket === "string") return status;
   } catch {
     // Told below.
   }
-  throw new ConnectionFailed(`\`adder status --json\` answered ${JSON.stringify(said.slice(0, SHOWN))}`);
+  throw new ConnectionFailed(`\`adder serve status --json\` answered ${JSON.stringify(said.slice(0, SHOWN))}`);
 }
 
 /** What the program prints. Of `status`, the exit status says only whether there is a daemon. */

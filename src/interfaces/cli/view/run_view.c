@@ -120,7 +120,7 @@ static const struct ending endings[] = {
     {ADDER_OUTCOME_OUTPUT_LIMIT, "raise it with --limit output_bytes=SIZE"},
     {ADDER_OUTCOME_CRASHED, NULL},
     {ADDER_OUTCOME_CANCELLED, NULL},
-    {ADDER_OUTCOME_BUSY, "adder status and adder session list show what runs"},
+    {ADDER_OUTCOME_BUSY, "adder serve status and adder session list show what runs"},
     {ADDER_OUTCOME_FAILED, NULL},
 };
 
