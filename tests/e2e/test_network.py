@@ -565,6 +565,12 @@ def test_what_a_host_answers_is_no_denial(placed):
     assert result.denials == [] and result.error["hint"] is None, result
     result = run(placed, "urllib.request.urlopen('http://closed.wikipedia.org/')")
     assert "502" in result.error["message"] and result.denials == [], result
+    for code, words in {
+        "urllib.request.urlopen('http://closed.wikipedia.org/')": "cannot connect to closed.wikipedia.org:80",
+        "urllib.request.urlopen('http://no-such.wikipedia.org/')": "the name no-such.wikipedia.org cannot be looked up",
+        "urllib.request.urlopen('https://no-such.wikipedia.org/')": "the name no-such.wikipedia.org cannot be looked up",
+    }.items():
+        assert words in run(placed, code).error["message"], code
     result = run(placed, "socket.create_connection(('93.184.216.34', 80))")
     assert "through the proxy" in result.error["hint"] and details(result) == ["connect 93.184.216.34:80"], result
 

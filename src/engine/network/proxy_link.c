@@ -82,6 +82,17 @@ proxy_link_answer (const struct link *link, const char *status, const char *text
     proxy_link_drain (link);
 }
 
+/* Many clients show their users no more of an answer than its first line, so that has PROBLEM too. */
+static void
+answer_failure (const struct link *link, const char *problem)
+{
+  g_autofree char *status = g_strdup_printf ("502 Bad Gateway: %s", problem);
+  for (char *at = status; *at; at++)
+    if (!g_ascii_isprint (*at))
+      *at = '?';
+  proxy_link_answer (link, status, problem);
+}
+
 /* ---- the request ---- */
 
 /* Reads until the head is whole; returns its length, or 0 when the sender left or was too slow. */
@@ -194,7 +205,7 @@ add_secret (const struct link *link, const struct network_secret *secret, struct
     egress_deny (link->egress, EGRESS_KEY, detail);
     /* What is wrong with the key is the daemon's to say, not the sandbox's to know. */
     log_warning ("%s", problem->message);
-    proxy_link_answer (link, "502 Bad Gateway", "the key for this host cannot be used");
+    answer_failure (link, "the key for this host cannot be used");
     return FALSE;
   }
   proxy_request_clear (request);
@@ -226,7 +237,7 @@ fulfil (const struct link *link, struct proxy_request *request, const GString *t
     refuse_address (link, request, problem);
     return;
   case REACH_FAILED:
-    proxy_link_answer (link, "502 Bad Gateway", problem);
+    answer_failure (link, problem);
     return;
   case REACH_DONE:
     break;
@@ -235,7 +246,7 @@ fulfil (const struct link *link, struct proxy_request *request, const GString *t
   if (!secret || !secret->tls || proxy_speak_tls (link->proxy, egress, secret, &tls, &host_fd, &problem))
     carry (link, request, host_fd, text, head);
   else
-    proxy_link_answer (link, "502 Bad Gateway", problem);
+    answer_failure (link, problem);
   fd_close (&host_fd);
   proxy_end_tls (&tls);
 }
