@@ -2,6 +2,7 @@
 """Environments: any interpreter serves, and one that changed on disk is noticed."""
 import os
 import subprocess
+import tempfile
 
 import pytest
 
@@ -108,3 +109,15 @@ def test_interpreter_that_does_not_serve(adopted):
         ended = adopted.call("env", "new", "mine", "--python", python)
         assert ended.returncode != 0 and str(python) in ended.stderr
     assert os.listdir(adopted.variables["ADDER_ENVIRONMENTS_DIR"]) == [], "whole or not at all"
+
+
+def test_an_environment_below_a_place_of_sandboxes(adder):
+    """It is refused before anything is made, with the reason and what to do."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        os.chmod(place, 0o777)
+        ended = adder.call("env", "create", "hidden", env={**adder.process_environment(), "ADDER_ENVIRONMENTS_DIR": place})
+        assert ended.returncode == 125 and os.listdir(place) == []
+        assert "every sandbox has a /tmp of its own; put the environment into another directory" in ended.stderr
+        subprocess.run(["/usr/bin/python3", "-I", "-m", "venv", "--without-pip", f"{place}/venv"], check=True)
+        ended = adder.call("env", "create", "hidden", "--python", f"{place}/venv/bin/python")
+        assert ended.returncode == 125 and "every sandbox has a /tmp of its own" in ended.stderr

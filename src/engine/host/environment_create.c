@@ -352,6 +352,13 @@ plan_creation (const struct environment_recipe *recipe, struct creation *creatio
                  creation->requirements, g_strerror (errno));
     return FALSE;
   }
+  const char *hidden = creation->adopt ? NULL : facts_why_not_shown (creation->directory);
+  if (hidden) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "cannot make an environment in %s: %s",
+                 creation->directory, hidden);
+    error_add_advice (error, " (ADDER_ENVIRONMENTS_DIR)");
+    return FALSE;
+  }
   g_autofree char *located = locate_python (recipe->python, error);
   autofacts struct facts *facts = located ? facts_ask (located, error) : NULL;
   if (!facts)

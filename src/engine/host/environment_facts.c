@@ -58,8 +58,14 @@ static const char probe_code[] =
 /* ---- roots ---- */
 
 /* Trees that every sandbox has for itself, so that nothing of the host's below them can be seen there. */
-static const char *const private_trees[] = {"/tmp", "/work", "/workspace", "/adder",
-                                            "/dev", "/proc", "/sys",       "/run"};
+#define OWN(tree)                                                                                            \
+  {                                                                                                          \
+    tree, "every sandbox has a " tree " of its own; put the environment into another directory"              \
+  }
+static const struct {
+  const char *path, *why;
+} private_trees[] = {OWN ("/tmp"), OWN ("/work"), OWN ("/workspace"), OWN ("/adder"),
+                     OWN ("/dev"), OWN ("/proc"), OWN ("/sys"),       OWN ("/run")};
 /* Never shown whole. */
 static const char *const wide_trees[] = {"/",    "/home", "/root", "/etc",  "/var",
                                          "/opt", "/srv",  "/mnt",  "/media"};
@@ -89,8 +95,8 @@ const char *
 facts_why_not_shown (const char *path)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (private_trees); i++)
-    if (facts_is_below (path, private_trees[i]))
-      return "every sandbox has a private directory of that name";
+    if (facts_is_below (path, private_trees[i].path))
+      return private_trees[i].why;
   for (gsize i = 0; i < G_N_ELEMENTS (wide_trees); i++)
     if (strcmp (path, wide_trees[i]) == 0)
       return "it holds more than the interpreter";
