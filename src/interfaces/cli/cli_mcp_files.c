@@ -283,14 +283,18 @@ opening_free (struct opening *opening)
   g_free (opening);
 }
 
-/* Sends the descriptor FD under NAME, or else PROBLEM; where nobody waits for it any more, to nobody. */
+/* Sends the descriptor FD under NAME, or else PROBLEM; where nobody waits for it any more, to nobody. A
+ * refusal is sent by the thread that takes questions, so it goes only where there is room for it. */
 static void
 opening_answer (const struct opening *opening, int fd, const char *name, const char *problem)
 {
   g_autoptr (json_t) answer = fd >= 0 ? json_pack ("{s:o}", "name", json_text_or_null (name))
                                       : json_pack ("{s:o}", "error", json_text_or_null (problem));
   g_autofree char *text = json_to_text (answer);
-  (void)fd_send (opening->answer_fd, text, strlen (text), &fd, fd >= 0 ? 1 : 0);
+  if (fd >= 0)
+    (void)fd_send (opening->answer_fd, text, strlen (text), &fd, 1);
+  else
+    (void)send (opening->answer_fd, text, strlen (text), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* In a thread of its own, which a file system may keep for as long as it likes. */

@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "common/json.h"
 #include "interfaces/cli/cli_mcp_talk.h"
+#include "interfaces/mcp/server.h"
 
 #define PART_BYTES (64 * 1024)
 #define LINE_MOST  (64 * 1024 * 1024) /* the greatest [mcp] message_bytes: no daemon takes a longer line */
@@ -139,6 +140,18 @@ relay_end_line (struct relay *relay, gsize length)
   }
 }
 
+/* A line that is_long ended, and no daemon has it, to say so. */
+static void
+answer_long_line (struct relay *relay)
+{
+  g_autofree char *reason = g_strdup_printf ("a message is longer than %d bytes", LINE_MOST);
+  g_autoptr (json_t) answer = mcp_error_message (NULL, MCP_PARSE_ERROR, reason, NULL);
+  g_autofree char *text = json_to_text (answer);
+  g_autofree char *line = g_strconcat (text, "\n", NULL);
+  if (!relay_write (line, strlen (line)))
+    relay->unread = TRUE;
+}
+
 /* Takes in LENGTH bytes that the client said, and sends them. What cannot be sent is answered when the
  * hang-up is noticed. */
 static void
@@ -154,6 +167,8 @@ relay_take (struct relay *relay, const char *data, gsize length)
       relay_end_line (relay, part);
     else if (relay->socket >= 0)
       (void)fd_write_all (relay->socket, data, part);
+    else if (end)
+      answer_long_line (relay);
     if (end) {
       g_string_truncate (relay->line, 0);
       relay->is_long = FALSE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A request is under way from when it is said to when it is answered or cancelled. Some requests and notices
  * hold for all that comes after them: the last of each is kept, and said again to the next daemon under an id
- * of our own. One that failed, or that nobody answered, is not kept. */
+ * of our own. A request is kept once it was answered well: one that failed, or that nobody answered, leaves
+ * what there was before. */
 #include "interfaces/cli/cli_mcp_talk.h"
 
 #include <string.h>
@@ -21,7 +22,8 @@ LOCK_CLASS (cli_mcp_talk);
 /* A request under way. */
 struct saying {
   json_t *id;
-  char *kept; /* its key among what is kept, or NULL */
+  char *key;       /* under which MESSAGE is kept when it is answered well; NULL: it is not */
+  json_t *message; /* or NULL */
   gboolean calls_tool, is_modern;
 };
 
@@ -36,7 +38,8 @@ saying_free (gpointer data)
 {
   struct saying *saying = data;
   json_decref (saying->id);
-  g_free (saying->kept);
+  g_free (saying->key);
+  json_decref (saying->message);
   g_free (saying);
 }
 
@@ -82,7 +85,7 @@ talk_key_of (const struct cli_mcp_talk *talk, const char *method, const json_t *
   if (strcmp (method, "logging/setLevel") == 0)
     return g_strdup (method);
   const char *uri = json_string_value (json_object_get (params, "uri"));
-  if (uri && strcmp (method, SUBSCRIBE) == 0 && json_object_size (talk->kept) < KEPT_MOST)
+  if (uri && strcmp (method, SUBSCRIBE) == 0)
     return g_strconcat (SUBSCRIBE " ", uri, NULL);
   return NULL;
 }
@@ -99,7 +102,26 @@ talk_forget (struct cli_mcp_talk *talk, const char *method, const json_t *params
     g_autofree char *key =
         g_strconcat (SUBSCRIBE " ", json_string_value (json_object_get (params, "uri")), NULL);
     json_object_del (talk->kept, key);
+    GHashTableIter iter;
+    gpointer value;
+    g_hash_table_iter_init (&iter, talk->sayings);
+    while (g_hash_table_iter_next (&iter, NULL, &value)) {
+      struct saying *saying = value;
+      if (g_strcmp0 (saying->key, key) == 0)
+        g_clear_pointer (&saying->key, g_free);
+    }
   }
+}
+
+/* Keeps MESSAGE, which is taken, under KEY. */
+REQUIRES (cli_mcp_talk)
+static void
+talk_keep (struct cli_mcp_talk *talk, const char *key, json_t *message)
+{
+  if (json_object_size (talk->kept) < KEPT_MOST || json_object_get (talk->kept, key))
+    json_object_set_new (talk->kept, key, message);
+  else
+    json_decref (message);
 }
 
 REQUIRES (cli_mcp_talk)
@@ -112,17 +134,21 @@ talk_take_in (struct cli_mcp_talk *talk, const json_t *message)
     return;
   talk_forget (talk, method, params);
   g_autofree char *key = talk_key_of (talk, method, params);
-  if (key)
-    json_object_set_new (talk->kept, key,
-                         json_pack ("{s:s, s:s, s:o*}", "jsonrpc", "2.0", "method", method, "params",
-                                    json_deep_copy (params)));
+  /* The message is its thread's. */
+  json_t *kept = key ? json_pack ("{s:s, s:s, s:o*}", "jsonrpc", "2.0", "method", method, "params",
+                                  json_deep_copy (params))
+                     : NULL;
   g_autofree char *text = talk_id_text (id);
-  if (!text)
+  if (!text) {
+    if (kept)
+      talk_keep (talk, key, kept);
     return;
+  }
   struct saying *saying = g_new0 (struct saying, 1);
   *saying = (struct saying){
-      .id = json_deep_copy (id), /* the message is its thread's */
-      .kept = g_steal_pointer (&key),
+      .id = json_deep_copy (id),
+      .key = g_steal_pointer (&key),
+      .message = kept,
       .calls_tool = strcmp (method, "tools/call") == 0,
       .is_modern = json_object_get (json_object_get (params, "_meta"), MCP_META_VERSION) != NULL,
   };
@@ -155,8 +181,8 @@ talk_settle (struct cli_mcp_talk *talk, const json_t *message)
   if (json_is_string (id) && g_str_has_prefix (json_string_value (id), AGAIN_ID))
     return FALSE;
   const struct saying *saying = g_hash_table_lookup (talk->sayings, key);
-  if (saying && saying->kept && json_object_get (message, "error"))
-    json_object_del (talk->kept, saying->kept);
+  if (saying && saying->key && saying->message && !json_object_get (message, "error"))
+    talk_keep (talk, saying->key, json_incref (saying->message));
   g_hash_table_remove (talk->sayings, key);
   return TRUE;
 }
@@ -212,8 +238,6 @@ cli_mcp_talk_give_up (struct cli_mcp_talk *talk, const char *reason)
   g_hash_table_iter_init (&iter, talk->sayings);
   while (g_hash_table_iter_next (&iter, NULL, &value)) {
     const struct saying *saying = value;
-    if (saying->kept)
-      json_object_del (talk->kept, saying->kept);
     talk_add_line (lines, saying_failure (saying, reason));
     g_hash_table_iter_remove (&iter);
   }
