@@ -11,7 +11,9 @@
 
 /* What an error knows beside its message. */
 typedef struct {
-  char *advice; /* the end of the message; NULL: there is none */
+  char *advice;        /* the end of the message; NULL: there is none */
+  gboolean for_anyone; /* ADVICE is not for a terminal alone */
+  char *reason;        /* that the message quotes, or NULL */
   gboolean lasting;
 } AdderErrorPrivate;
 
@@ -20,21 +22,24 @@ static void
 adder_error_private_init (AdderErrorPrivate *own)
 {
   if (own)
-    *own = (AdderErrorPrivate){NULL, FALSE};
+    *own = (AdderErrorPrivate){0};
 }
 
 static void
 adder_error_private_copy (const AdderErrorPrivate *from, AdderErrorPrivate *to)
 {
   if (from && to)
-    *to = (AdderErrorPrivate){g_strdup (from->advice), from->lasting};
+    *to = (AdderErrorPrivate){g_strdup (from->advice), from->for_anyone, g_strdup (from->reason),
+                              from->lasting};
 }
 
 static void
 adder_error_private_clear (AdderErrorPrivate *own)
 {
-  if (own)
-    g_free (own->advice);
+  if (!own)
+    return;
+  g_free (own->advice);
+  g_free (own->reason);
 }
 
 /* Unlike the static of G_DEFINE_QUARK, its own is written once, before any thread reads it. */
@@ -54,15 +59,15 @@ error_own (const GError *error)
   return error && error->domain == ADDER_ERROR ? adder_error_get_private (error) : NULL;
 }
 
-void
-error_add_advice (GError **error, const char *format, ...)
+static void error_append (GError **error, gboolean for_anyone, const char *format, va_list args)
+    G_GNUC_PRINTF (3, 0);
+
+static void
+error_append (GError **error, gboolean for_anyone, const char *format, va_list args)
 {
   if (!error || !*error)
     return;
-  va_list args;
-  va_start (args, format);
   g_autofree char *advice = g_strdup_vprintf (format, args);
-  va_end (args);
   char *message = g_strconcat ((*error)->message, advice, NULL);
   g_free ((*error)->message);
   (*error)->message = message;
@@ -71,16 +76,59 @@ error_add_advice (GError **error, const char *format, ...)
     return;
   g_free (own->advice);
   own->advice = g_steal_pointer (&advice);
+  own->for_anyone = for_anyone;
+}
+
+void
+error_add_advice (GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  error_append (error, FALSE, format, args);
+  va_end (args);
+}
+
+void
+error_add_general_advice (GError **error, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  error_append (error, TRUE, format, args);
+  va_end (args);
+}
+
+char *
+error_fact (const GError *error)
+{
+  const AdderErrorPrivate *own = error_own (error);
+  gsize length = strlen (error->message);
+  if (own && own->advice && g_str_has_suffix (error->message, own->advice))
+    length -= strlen (own->advice);
+  return g_strndup (error->message, length);
 }
 
 char *
 error_told (const GError *error, gboolean at_terminal)
 {
   const AdderErrorPrivate *own = error_own (error);
-  gsize length = strlen (error->message);
-  if (!at_terminal && own && own->advice && g_str_has_suffix (error->message, own->advice))
-    length -= strlen (own->advice);
-  return g_strndup (error->message, length);
+  return at_terminal || !own || own->for_anyone ? g_strdup (error->message) : error_fact (error);
+}
+
+void
+error_set_reason (GError **error, const char *reason)
+{
+  AdderErrorPrivate *own = error ? error_own (*error) : NULL;
+  if (!own)
+    return;
+  g_free (own->reason);
+  own->reason = g_strdup (reason);
+}
+
+const char *
+error_reason (const GError *error)
+{
+  const AdderErrorPrivate *own = error_own (error);
+  return own ? own->reason : NULL;
 }
 
 void

@@ -23,8 +23,17 @@ gboolean error_make_unavailable (GError **error);
  * with its own punctuation ("; adder tool list lists them"), and known apart from it afterwards, but where
  * the message goes into that of another error. ERROR may be NULL. Only for ADDER_ERROR. */
 void error_add_advice (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-/* The message, without that unless it is read AT_TERMINAL. The caller's. */
+/* The same of what helps every caller, who is told of it; one who knows better takes error_fact. */
+void error_add_general_advice (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* The message without advice of either kind. The caller's. */
+char *error_fact (const GError *error);
+/* The message, without that of a terminal unless it is read AT_TERMINAL. The caller's. */
 char *error_told (const GError *error, gboolean at_terminal);
+
+/* Why something is so, which the message quotes: for who quotes it elsewhere. ERROR may be NULL; REASON is
+ * copied. error_reason is the error's; NULL: none was set. */
+void error_set_reason (GError **error, const char *reason);
+const char *error_reason (const GError *error);
 
 /* To wait and ask again will not help, though the code is ADDER_ERROR_BUSY. ERROR may be NULL. */
 void error_mark_lasting (GError **error);

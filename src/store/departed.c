@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "adder_types.h"
+#include "common/error.h"
 #include "common/guarded.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -329,8 +330,10 @@ tell_gone (struct departed *departed, const char *owner, const char *name, GErro
     const struct gone *gone = at->data;
     found = strcmp (gone->owner, owner) == 0 &&
             (strcmp (gone->id, name) == 0 || g_strcmp0 (gone->name, name) == 0);
-    if (found)
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "the session ended: %s", gone->reason);
+    if (!found)
+      continue;
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "the session ended: %s", gone->reason);
+    error_set_reason (error, gone->reason);
   }
   g_mutex_unlock (&departed->lock);
   return found;

@@ -2,6 +2,7 @@
 /* Sessions of the toolset `adder`: made by session_new, or when run_python first names them. */
 #include <string.h>
 
+#include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
 #include "engine/session/sessions.h"
@@ -30,10 +31,8 @@ adder_session_lives (const struct call *call, const char *session, char **ret_re
   gboolean lives = shown && strcmp (json_member_text (shown, "state"), "ended") != 0;
   if (!lives && ret_reason && shown)
     *ret_reason = g_strdup (json_member_text (shown, "reason"));
-  else if (!lives && ret_reason && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_ENDED)) {
-    const char *reason = strstr (problem->message, ": "); /* after that the session ended */
-    *ret_reason = g_strdup (reason ? reason + 2 : problem->message);
-  }
+  else if (!lives && ret_reason && g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_ENDED))
+    *ret_reason = g_strdup (error_reason (problem));
   return lives;
 }
 
@@ -73,18 +72,17 @@ adder_session_names (const struct call *call)
 static void
 adder_session_advise (const struct call *call, GError **problem)
 {
-  if (!g_str_has_suffix ((*problem)->message, SESSIONS_FULL_ADVICE))
+  if (!g_error_matches (*problem, ADDER_ERROR, ADDER_ERROR_BUSY) || !error_is_lasting (*problem))
     return;
-  g_autofree char *fact =
-      g_strndup ((*problem)->message, strlen ((*problem)->message) - strlen (SESSIONS_FULL_ADVICE));
+  g_autofree char *fact = error_fact (*problem);
   g_autofree char *names = adder_session_names (call);
   int code = (*problem)->code;
   g_clear_error (problem);
   if (names[0] == '\0') /* all of them are others' */
-    g_set_error (problem, ADDER_ERROR, code, "%srun the code without a session, or try again later", fact);
+    g_set_error (problem, ADDER_ERROR, code, "%s: run the code without a session, or try again later", fact);
   else
     g_set_error (problem, ADDER_ERROR, code,
-                 "%sgo on in one of them, %s, or run the code without a session; they are %s", fact,
+                 "%s: go on in one of them, %s, or run the code without a session; they are %s", fact,
                  call->caller->makes_sessions ? "end one by run_python with its name and end_session true"
                                               : "end one by session_end",
                  names);

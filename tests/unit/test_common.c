@@ -420,6 +420,17 @@ test_advice (void)
   g_assert_cmpstr (plain, ==, "cannot call: there is no tool x");
   error_add_advice (NULL, "; nobody hears it");
 
+  /* What anybody may be told is apart all the same, for who knows better. */
+  g_autoptr (GError) full = g_error_new (ADDER_ERROR, ADDER_ERROR_BUSY, "full");
+  error_add_general_advice (&full, ": end %s", "one");
+  error_set_reason (&full, "so it is");
+  g_autoptr (GError) same = g_error_copy (full);
+  g_autofree char *all = error_told (same, FALSE), *fact = error_fact (same);
+  g_assert_cmpstr (all, ==, "full: end one");
+  g_assert_cmpstr (fact, ==, "full");
+  g_assert_cmpstr (error_reason (same), ==, "so it is");
+  g_assert_null (error_reason (error));
+
   /* Of another domain it is the message alone. */
   g_autoptr (GError) other = g_error_new (G_FILE_ERROR, G_FILE_ERROR_NOENT, "gone");
   error_add_advice (&other, "; look elsewhere");

@@ -214,6 +214,7 @@ static void
 set_ended_locked (const struct session *session, GError **error)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "the session ended: %s", session->reason);
+  error_set_reason (error, session->reason);
 }
 
 void
@@ -262,9 +263,12 @@ sessions_make_room (struct sessions *sessions, const struct session *session, gu
   struct session *longest = evicts ? sessions_idle_longest (sessions, session->owner) : NULL;
   if (!longest) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                 "there %s %u session%s already (%s = %" G_GUINT64_FORMAT "): %s", have == 1 ? "is" : "are",
+                 "there %s %u session%s already (%s = %" G_GUINT64_FORMAT ")%s", have == 1 ? "is" : "are",
                  have, have == 1 ? "" : "s", key, most,
-                 evicts ? "none of yours is idle; end one, or come again" : SESSIONS_FULL_ADVICE);
+                 evicts ? ": none of yours is idle; end one, or come again" : "");
+    if (!evicts)
+      error_add_general_advice (
+          error, ": end one, or ask with `evict` for the end of the one that was idle longest");
     /* None ends by itself soon; with `evict` one that works now will be idle. */
     if (!evicts)
       error_mark_lasting (error);

@@ -14,10 +14,6 @@
 
 struct sessions;
 
-/* How ADDER_ERROR_BUSY ends where there are too many sessions, and the new one's owner did not ask for the
- * end of another; for those whose callers have other words for it. */
-#define SESSIONS_FULL_ADVICE "end one, or ask with `evict` for the end of the one that was idle longest"
-
 struct sessions *sessions_new (struct host *host, struct notifications *notifications, GError **error);
 
 /* Who remembers sessions beyond this process: the library's. All are called under the registry's lock, but
