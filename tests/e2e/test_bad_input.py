@@ -216,6 +216,12 @@ def test_config_show_rejects_what_serve_would_not_answer_http_for(make_adder):
     assert "introspection is missing" in adder.call("config", "show", "--json").stderr
 
 
+def test_code_given_twice(adder):
+    for command in (["run"], ["guard", "--profile", "standard"]):
+        ended = adder.call(*command, "-c", "print(1)", "--code", "print(2)")
+        assert (ended.returncode, ended.stdout) == (125, "") and "-c is given more than once" in ended.stderr
+
+
 def test_runtime_directory_open_to_others(make_adder):
     adder = make_adder()
     adder.runtime.chmod(0o755)

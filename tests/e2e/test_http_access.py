@@ -233,6 +233,20 @@ def test_what_others_can_reach_needs_a_token(make_adder):
     assert ended.returncode == 125 and "adder token new" in ended.stderr
 
 
+def test_clear_text_that_others_can_reach_is_warned_of(make_adder):
+    adder = make_adder()
+    assert adder.call("token", "create", "one").returncode == 0
+    for listen, warned in (("0.0.0.0:0", True), ("127.0.0.1:0", False)):
+        told = adder.call("serve", "--background", f"--http={listen}")
+        assert told.returncode == 0 and ("without TLS" in told.stderr) == warned, told
+        assert adder.call("stop").returncode == 0
+    process = adder.popen("serve", "--http=0.0.0.0:0")
+    said = iter(process.stderr.readline, b"")
+    assert any(b"without TLS" in line for line in said)
+    process.terminate()
+    process.communicate()
+
+
 @pytest.mark.both_users
 def test_a_unix_socket_knows_who_is_there(make_adder, user):
     adder = make_adder()

@@ -124,6 +124,8 @@ cli_run_parse_options (int argc, char **argv, struct run_options *options, GErro
     return cli_run_invalid (error, "arguments of the code follow --, as in: adder run FILE -- ARGUMENT");
   if (options->environment && strchr (options->environment, '='))
     return cli_run_invalid (error, "-e names an environment; a variable is set by --set-env NAME=VALUE");
+  if (!run_options_take_code (options, error))
+    return FALSE;
   if (options->code && options->file)
     return cli_run_invalid (error, "either -c CODE or a FILE can be run, not both");
   if (!options->code && !options->file && !options->stdin_file && cli_run_is_piped ())

@@ -117,12 +117,28 @@ print_startup_token (const char *token)
   fflush (stdout);
 }
 
+/* Whether other machines reach URL, and what they and it say to each other can be read on the way. */
+static gboolean
+is_clear_text (const char *url)
+{
+  return g_str_has_prefix (url, "http://") && !g_str_has_prefix (url, "http://127.") &&
+         !g_str_has_prefix (url, "http://[::1]:");
+}
+
+#define CLEAR_TEXT                                                                                           \
+  "%s is open to other machines without TLS: tokens, code and data can be read on the way. Set [http] "      \
+  "certificate "                                                                                             \
+  "and key in adder.conf, or listen on 127.0.0.1 behind a proxy that speaks TLS"
+
 static void
 tell_http (struct http_server *http)
 {
   g_auto (GStrv) addresses = http_server_addresses (http);
   g_autofree char *text = g_strjoinv (" ", addresses);
   log_info ("http: listens on %s", text);
+  for (gsize i = 0; addresses[i]; i++)
+    if (is_clear_text (addresses[i]))
+      log_warning ("http: " CLEAR_TEXT, addresses[i]);
   print_startup_token (http_server_startup_token (http));
 }
 
@@ -272,7 +288,11 @@ listen_there (const struct serve_options *options, const char *socket, GError **
   gsize i;
   json_t *address;
   json_array_foreach (json_object_get (answer, "addresses"), i, address)
-      printf ("HTTP: %s\n", json_string_value (address));
+  {
+    printf ("HTTP: %s\n", json_string_value (address));
+    if (is_clear_text (json_string_value (address)))
+      fprintf (stderr, "adder: warning: " CLEAR_TEXT "\n", json_string_value (address));
+  }
   print_startup_token (json_string_value (json_object_get (answer, "token")));
   return TRUE;
 }

@@ -44,7 +44,7 @@ struct option_row {
 
 /* The most used first, then in groups, as the help has them. */
 static const struct option_row option_table[] = {
-    {RUN_OPTIONS_RUN, PLACE (code), {"code", 'c', TEXT, "Run CODE", "CODE"}},
+    {RUN_OPTIONS_RUN, PLACE (codes), {"code", 'c', TEXTS, "Run CODE", "CODE"}},
     {NEW, PLACE (session_name), {"name", 0, TEXT, "Name of the session", "NAME"}},
     {BOTH,
      PLACE (files),
@@ -217,6 +217,15 @@ run_options_invalid (GError **error, const char *format, ...)
   g_autofree char *clean = g_utf8_make_valid (text, -1);
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, clean);
   return FALSE;
+}
+
+gboolean
+run_options_take_code (struct run_options *options, GError **error)
+{
+  options->code = options->codes ? options->codes[0] : NULL;
+  return !options->code || !options->codes[1] ||
+         run_options_invalid (error,
+                              "-c is given more than once: one run has one CODE, of any number of lines");
 }
 
 /* ---- the request ---- */

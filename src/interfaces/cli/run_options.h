@@ -15,7 +15,9 @@ struct run_options {
     char *text;
     gboolean flag;
   } plain[RUN_OPTIONS_MAX];
-  char *code, *out, *environment, *profile, *isolation, *role, *timeout, *memory, *stdin_file, *wait_approval;
+  char **codes; /* of -c; run_options_take_code makes CODE of them */
+  const char *code;
+  char *out, *environment, *profile, *isolation, *role, *timeout, *memory, *stdin_file, *wait_approval;
   char *analysis;
   char *session, *session_name;
   char *workdir;
@@ -34,6 +36,9 @@ enum run_options_for {
 
 /* The options of COMMAND, which are parsed into OPTIONS; the caller's (g_free). */
 GOptionEntry *run_options_entries (enum run_options_for command, struct run_options *options);
+
+/* After the options were parsed: sets OPTIONS->code. ADDER_ERROR_INVALID: there are several. */
+gboolean run_options_take_code (struct run_options *options, GError **error);
 
 /* Reads and opens what OPTIONS names, into REQUEST (submission_init). What the library would refuse is
  * refused here. */
