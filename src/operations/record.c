@@ -149,7 +149,8 @@ const struct field record_export_params[] = {
      .text = "JSON lines or CSV."},
     {0},
 };
-static const struct field show_params[] = {FIELD_ID ("run", "The run's id."), ASK_OWNER, {0}};
+static const struct field show_params[] = {
+    FIELD_ID ("run", "The run's id, or its first characters where no other has the same."), ASK_OWNER, {0}};
 static const struct field verify_params[] = {
     ASK_TEXT ("head", 400, "What an earlier answer gave as a node's `head`."),
     {0},

@@ -62,7 +62,8 @@ gboolean records_retain (struct store *store, GError **error);
 
 /* {"records": [...], "next": text or null}: the newest first, with the beginning of their code. */
 json_t *records_list (struct store *store, const char *owner, const json_t *filters, GError **error);
-/* One, whole. ADDER_ERROR_NOT_FOUND. */
+/* One, whole, by its run's id or the beginning of that. ADDER_ERROR_NOT_FOUND; ADDER_ERROR_INVALID: several
+ * begin so. */
 json_t *records_show (struct store *store, const char *owner, const char *run_id, GError **error);
 /* How many, by what, and how long they took. */
 json_t *records_stats (struct store *store, const char *owner, const json_t *filters, GError **error);

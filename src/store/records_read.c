@@ -83,27 +83,48 @@ records_list (struct store *store, const char *owner, const json_t *filters, GEr
   return answer;
 }
 
-json_t *
-records_show (struct store *store, const char *owner, const char *run_id, GError **error)
+/* *RET_RECORD is the first of the records for which CONDITION holds of VALUE, the caller's, or NULL;
+ * *RET_MORE: it is not the only one. FALSE with ERROR. */
+static gboolean
+find_record (struct store *store, const char *owner, const char *condition, const char *value,
+             json_t **ret_record, gboolean *ret_more, GError **error)
 {
   struct record_filter filter;
   if (!record_filter_init (&filter, owner, NULL, error))
-    return NULL;
-  record_filter_add (&filter, "run_id = ?", SQL_STR (run_id));
+    return FALSE;
+  record_filter_add (&filter, condition, SQL_STR (value));
   g_autofree char *sql =
-      g_strdup_printf ("SELECT %s FROM records %s", record_columns (FALSE), filter.where->str);
+      g_strdup_printf ("SELECT %s FROM records %s LIMIT 2", record_columns (FALSE), filter.where->str);
   struct reading reading = {.records = json_array (), .most = 1};
   g_autoptr (json_t) records = reading.records;
-  json_t *record = NULL;
-  if (records_read_rows (store, sql, (const struct sql_value *)(void *)filter.values->data,
-                         filter.values->len, &reading, error)) {
-    record = json_incref (json_array_get (records, 0));
-    if (!record) {
-      g_autofree char *shown = text_one_line (run_id, 40);
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no record of a run \"%s\"", shown);
-    }
-  }
+  gboolean ok = records_read_rows (store, sql, (const struct sql_value *)(void *)filter.values->data,
+                                   filter.values->len, &reading, error);
+  *ret_record = ok ? json_incref (json_array_get (records, 0)) : NULL;
+  *ret_more = ok && reading.more;
   g_free (reading.last);
   record_filter_clear (&filter);
-  return record;
+  return ok;
+}
+
+json_t *
+records_show (struct store *store, const char *owner, const char *run_id, GError **error)
+{
+  /* Of letters that mean nothing in a pattern. */
+  g_autofree char *pattern = g_strconcat (run_id, "%", NULL);
+  gboolean is_part = strspn (run_id, G_CSET_DIGITS "abcdefABCDEF-") == strlen (run_id);
+  json_t *record = NULL;
+  gboolean more = FALSE;
+  if (!find_record (store, owner, "run_id = ?", run_id, &record, &more, error) ||
+      (!record && is_part && !find_record (store, owner, "run_id LIKE ?", pattern, &record, &more, error)))
+    return NULL;
+  if (record && !more)
+    return record;
+  json_decref (record);
+  g_autofree char *shown = text_one_line (run_id, 40);
+  if (more)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "several records have a run id that begins with \"%s\": give more of it", shown);
+  else
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no record of a run \"%s\"", shown);
+  return NULL;
 }

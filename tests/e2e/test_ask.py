@@ -486,6 +486,7 @@ def test_bad_input_has_its_sentence(asker):
     cases = [
         ([], 'a FILE and a "QUESTION" are needed'),
         ([asker.sales], 'a FILE and a "QUESTION" are needed'),
+        (["how many?", asker.sales], "the question comes last"),
         ([asker.sales, ""], "the question must be UTF-8 text of 1 to 10000 bytes"),
         ([asker.sales, "x" * 10001], "the question must be UTF-8 text of 1 to 10000 bytes"),
         ([asker.sales, "?", "more"], "cannot open ?"),

@@ -219,6 +219,16 @@ def test_what_is_asked_wrong(lite):
     assert lite.call("history", "list").stdout == "no records\n"
 
 
+def test_the_beginning_of_an_id(lite):
+    lite.run("'first'")
+    lite.run("'second'")
+    ids = [record["run_id"] for record in records(lite)]
+    assert ask(lite, "show", ids[0][:-1])["run_id"] == ids[0]
+    assert "give more of it" in refused(lite, "show", ids[0][:4])
+    assert "no record" in refused(lite, "show", ids[0][:-1], "--owner", "uid:1")
+    assert "run must be an id" in refused(lite, "show", "0%%%")
+
+
 # ---- people ----
 
 

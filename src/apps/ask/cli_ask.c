@@ -87,6 +87,9 @@ check_new (const struct options *options, GError **error)
   static const char *const kinds[] = {"none", "given", "proposed", NULL};
   if (!options->tables || !options->tables[0])
     return cli_ask_invalid (error, "a FILE and a \"QUESTION\" are needed");
+  if (g_file_test (options->question, G_FILE_TEST_EXISTS) &&
+      !g_file_test (options->tables[0], G_FILE_TEST_EXISTS) && strcmp (options->tables[0], "-") != 0)
+    return cli_ask_invalid (error, "the question comes last: adder ask FILE... \"QUESTION\"");
   if (!g_utf8_validate (options->question, -1, NULL) || options->question[0] == '\0' ||
       strlen (options->question) > QUESTION_BYTES)
     return cli_ask_invalid (error, "the question must be UTF-8 text of 1 to 10000 bytes");
