@@ -263,6 +263,17 @@ def test_a_package_without_a_wheel(make, index):
     adder.stop()
 
 
+def test_a_long_list_of_versions_ends_between_two_of_them(make, index):
+    versions = [f"1.{number}" for number in range(100, 160)]
+    for version in versions:
+        index.add("greeting", version)
+    adder = make()
+    said = refusal(adder, "greeting==2")
+    listed = said.split("from versions: ")[1].split(" ...")[0]
+    assert " ..." in said and set(listed.rstrip(",").split(", ")) <= {"1.0", *versions}, said
+    adder.stop()
+
+
 def test_two_at_once_install_once(make, index):
     adder = make()
     adder.call("serve", "status")

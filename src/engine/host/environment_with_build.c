@@ -131,7 +131,13 @@ build_note_trouble (struct build_listener *listener, const char *line)
   g_string_replace (text, folder, "", 0);
   if (listener->troubles->len == TROUBLES_MAX)
     g_ptr_array_remove_index (listener->troubles, 0);
-  g_ptr_array_add (listener->troubles, text_one_line (text->str, LINE_BYTES));
+  /* Such as a list of all versions that there are. */
+  if (text->len > LINE_BYTES) {
+    const char *blank = g_strrstr_len (text->str, LINE_BYTES, " ");
+    g_string_truncate (text, blank ? (gsize)(blank - text->str) : LINE_BYTES);
+    g_string_append (text, " ...");
+  }
+  g_ptr_array_add (listener->troubles, text_one_line (text->str, -1));
   listener->too_large = listener->too_large || strstr (line, "[Errno 27]"); /* EFBIG */
 }
 
