@@ -321,7 +321,7 @@ def test_unknown_ids(guarded):
 def test_commands_without_a_daemon(make_adder):
     adder = make_adder()
     ended = adder.call("approval", "list")
-    assert (ended.returncode, ended.stdout) == (0, "nothing waits for an approval\n")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "No approvals.\n")
     for command in ("show", "approve", "deny"):
         ended = adder.call("approval", command, "01234567-89ab-7cde-8f01-23456789abcd")
         assert ended.returncode == 125 and "there is no approval" in ended.stderr

@@ -216,7 +216,7 @@ def test_what_is_asked_wrong(lite):
         (("lst",), 'did you mean "adder history list"'),
     ):
         assert said in refused(lite, *words), words
-    assert lite.call("history", "list").stdout == "no records\n"
+    assert lite.call("history", "list").stderr == "No records.\n"
 
 
 def test_the_beginning_of_an_id(lite):

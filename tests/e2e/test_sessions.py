@@ -183,7 +183,7 @@ def test_variables_that_are_not_there(sessions):
     ended = sessions.adder.call("session", "vars", session, "nothing")
     assert (ended.returncode, ended.stdout) == (125, "")
     ended = sessions.adder.call("session", "vars", session)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "no variables\n", "")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "No variables.\n")
 
 
 def test_ids_by_prefix(sessions):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people see at a terminal: tables, figures, activity, lists, and that nothing of a sandbox drives it."""
 import base64
+import json
 import os
 import re
 import struct
@@ -198,3 +199,33 @@ def test_through_a_pipe_output_is_as_it_is(adder):
 def test_lists_skip_comments_of_the_code(own_adder):
     own_adder.call("run", "-c", "# SPDX-License-Identifier: MIT\n# why\n\nx = 7")
     assert own_adder.call("history", "list").stdout.splitlines()[1].endswith("  x = 7")
+
+
+@pytest.mark.parametrize(
+    "what, command, makes",
+    [
+        ("sessions", "session", "adder session new"),
+        ("files", "file", "adder file put FILE"),
+        ("data sets", "data", "adder data import FILE NAME"),
+        ("records", "history", None),
+        ("approvals", "approval", None),
+        ("models", "model", "adder model new NAME"),
+        ("tokens", "token", "adder token new NAME"),
+    ],
+)
+def test_empty_lists_say_so_in_one_wording(own_adder, what, command, makes):
+    ended = own_adder.call(command, "list")
+    said = f"No {what}." + (f" Make one: {makes}" if makes else "") + "\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", said)
+
+
+@pytest.mark.parametrize("command", ["env", "profile"])
+def test_lists_have_heads(adder, command):
+    assert adder.call(command, "list").stdout.startswith("NAME  ")
+
+
+def test_times_are_for_people(own_adder):
+    assert own_adder.call("model", "new", "m", "--provider", "ollama", "--model", "x").returncode == 0
+    shown = own_adder.call("model", "show", "m").stdout
+    assert re.search(r"^timeout +5 min$", shown, re.MULTILINE) and re.search(r"^answer +8 MiB$", shown, re.MULTILINE)
+    assert isinstance(json.loads(own_adder.call("model", "show", "m", "--json").stdout)["timeout_ms"], int)

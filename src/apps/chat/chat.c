@@ -134,7 +134,8 @@ show_turn (struct chat *chat, const struct agent_turn *turn)
   agent_view_end (&chat->view, turn);
   if (!isatty (STDOUT_FILENO))
     json_array_foreach (chat->pictures, index, path) printf ("picture: %s\n", json_string_value (path));
-  if (chat->session.status)
+  /* People have no use for what tells a model that its session goes on. */
+  if (chat->session.status && !isatty (STDOUT_FILENO))
     printf ("%s\n", chat->session.status);
   fflush (stdout);
 }

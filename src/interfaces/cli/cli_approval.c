@@ -39,9 +39,11 @@ cli_approval_view_list (const json_t *answer)
   }
   g_autoptr (json_t) of_runs = json_pack ("{s:O}", "approvals", runs);
   approval_view_list (of_runs);
+  if (json_array_size (runs) > 0 && json_array_size (reviews) > 0)
+    cli_print_line ("%s", "");
   review_view_list (reviews);
   if (json_array_size (runs) + json_array_size (reviews) == 0)
-    printf ("nothing waits for an approval\n");
+    cli_say_none ("approvals", NULL);
 }
 
 /* {"approvals", "reviews"}; without a daemon there are no approvals, and one is started for the reviews. NULL

@@ -9,6 +9,7 @@
 #include "common/text.h"
 #include "containers/image_build.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/cli/view/text_table.h"
 
 /* What the configuration says, and an engine to ask. */
 struct engine_access {
@@ -59,15 +60,22 @@ cli_container_describe (const struct engine_access *found, const struct containe
                     strcmp (image->name, found->config->container_image) == 0);
 }
 
+#define DIGEST_SHOWN 19
+
 static void
-cli_container_print_row (const struct engine_access *found, const struct container_image *image)
+cli_container_add_row (struct text_table *table, const struct engine_access *found,
+                       const struct container_image *image)
 {
   g_autofree char *built = image->built_us ? text_time (image->built_us) : g_strdup ("-");
   g_autofree char *size = size_format (image->bytes);
   g_autofree char *warning = container_image_warning (image, found->config->container_image_age_ms);
   const char *state = !container_image_fits (image, NULL) ? "of another Adder" : warning ? "old" : "ready";
-  printf ("%-28s %.19s  %-10s %.10s  %-8s %s\n", image->name, image->digest, image->version, built, size,
-          state);
+  text_table_add (table, g_strdup (image->name));
+  text_table_add (table, g_strndup (image->digest, DIGEST_SHOWN));
+  text_table_add (table, g_strdup (image->version));
+  text_table_add (table, g_strndup (built, strlen ("2026-11-22")));
+  text_table_add (table, g_steal_pointer (&size));
+  text_table_add (table, g_strdup (state));
 }
 
 static void
@@ -140,6 +148,7 @@ container_build (int argc, char **argv)
 static int
 container_list (int argc, char **argv)
 {
+  static const char *const heads[] = {"IMAGE", "DIGEST", "VERSION", "BUILT", "SIZE", "STATE"};
   gboolean json = FALSE, names_only = FALSE;
   const GOptionEntry entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
@@ -153,6 +162,8 @@ container_list (int argc, char **argv)
   GPtrArray *images =
       cli_container_find_engine (&found, &problem) ? container_image_list (found.client, &problem) : NULL;
   g_autoptr (json_t) all = json_array ();
+  struct text_table table;
+  text_table_init (&table, heads, G_N_ELEMENTS (heads));
   for (guint i = 0; images && i < images->len; i++) {
     const struct container_image *image = g_ptr_array_index (images, i);
     if (json)
@@ -160,10 +171,16 @@ container_list (int argc, char **argv)
     else if (names_only)
       printf ("%s\n", image->name);
     else
-      cli_container_print_row (&found, image);
+      cli_container_add_row (&table, &found, image);
   }
   if (images && json)
     cli_print_json (all);
+  if (images && images->len == 0 && !json)
+    cli_say_none ("images", "adder container build");
+  if (images && images->len > 0 && !json && !names_only)
+    text_table_print (&table);
+  else
+    g_array_unref (table.cells);
   g_clear_pointer (&images, g_ptr_array_unref);
   return cli_container_end (&found, problem);
 }

@@ -4,34 +4,35 @@
 #include "common/json.h"
 #include "engine/host/environment_with.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/cli/view/text_table.h"
 
 /* ---- list ---- */
 
-/* " (science with polars==1.9 cowsay)", or nothing. */
+/* "science with polars==1.9 cowsay", or nothing. */
 static char *
 cli_env_packages_of (const json_t *environment)
 {
   const char *base = json_member_text (environment, "base");
-  g_autoptr (GString) text = g_string_new (NULL);
-  gsize i;
-  json_t *package;
-  json_array_foreach (json_object_get (environment, "packages"), i, package)
-      g_string_append_printf (text, " %s", json_string_value (package));
-  return base[0] ? g_strdup_printf (" (%s with%s)", base, text->str) : g_strdup ("");
+  g_autofree char *packages = json_join (json_object_get (environment, "packages"), " ");
+  return base[0] ? g_strdup_printf ("%s with %s", base, packages) : g_strdup ("");
 }
 
 static void
 cli_env_print_list (const json_t *environments)
 {
+  static const char *const heads[] = {"NAME", "VERSION", "PYTHON", "MADE OF"};
+  static const char *const members[] = {"name", "version", "python"};
+  struct text_table table;
   gsize i;
   json_t *environment;
+  text_table_init (&table, heads, G_N_ELEMENTS (heads));
   json_array_foreach (environments, i, environment)
   {
-    g_autofree char *packages = cli_env_packages_of (environment);
-    cli_print_line ("%-16s %-8s %s%s", json_member_text (environment, "name"),
-                    json_member_text (environment, "version"), json_member_text (environment, "python"),
-                    packages);
+    for (gsize k = 0; k < G_N_ELEMENTS (members); k++)
+      text_table_add (&table, g_strdup (json_member_text (environment, members[k])));
+    text_table_add (&table, cli_env_packages_of (environment));
   }
+  text_table_print (&table);
 }
 
 /* ---- show ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/size.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/view/text_table.h"
 #include "models/keys.h"
@@ -34,6 +35,22 @@ cli_model_print_table (const json_t *models)
   text_table_print (&table);
 }
 
+/* A setting for people: "timeout", "5 min" of timeout_ms, and sizes in the same way. */
+static void
+print_setting (const char *key, const json_t *value)
+{
+  gboolean counts = json_is_integer (value);
+  gboolean is_time = counts && g_str_has_suffix (key, "_ms"),
+           is_size = counts && g_str_has_suffix (key, "_bytes");
+  guint64 number = (guint64)MAX (json_integer_value (value), 0);
+  g_autofree char *label =
+      g_strndup (key, is_time || is_size ? (gsize)(strrchr (key, '_') - key) : strlen (key));
+  g_autofree char *text = is_time   ? duration_format (number)
+                          : is_size ? size_format (number)
+                                    : json_plain (value, " ");
+  cli_print_line ("%-15s %s", label, text);
+}
+
 static void
 print_model (const json_t *model)
 {
@@ -41,9 +58,8 @@ print_model (const json_t *model)
   cli_print_line ("%-15s %s%s", "name", json_member_text (model, "name"), is_default ? ", the default" : "");
   for (const struct model_setting *row = model_setting_table; row->key; row++) {
     const json_t *value = json_object_get (model, row->key);
-    g_autofree char *text = json_plain (value, " ");
     if (value && !json_is_null (value))
-      cli_print_line ("%-15s %s", row->key, text);
+      print_setting (row->key, value);
   }
   cli_print_line ("%-15s %s", "key", json_member_text (model, "key_is"));
 }
@@ -116,8 +132,8 @@ static const struct cli_command commands[] = {
     {"new", "NAME", "add a language model to those that can be asked", cli_model_add, .stays = TRUE,
      .examples = "adder model new local --provider ollama --model qwen2.5-coder:7b"},
     {"list", "", "list the models",
-     ASKS ("model.list", .list = "models", .view = cli_model_print_table,
-           .none = "there are no models; adder model new NAME adds one"),
+     ASKS ("model.list", .list = "models", .view = cli_model_print_table, .things = "models",
+           .makes = "adder model new NAME"),
      .examples = "adder model list"},
     {"show", "NAME", "show what is set for a model", ASKS ("model.show", {"model"}, 1, print_model),
      .examples = "adder model show local"},

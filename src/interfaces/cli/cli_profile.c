@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "common/size.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/cli/view/text_table.h"
 #include "interfaces/socket/client.h"
 #include "policy/profile_file.h"
 #include "policy/profile_groups.h"
@@ -228,13 +229,17 @@ cli_profile_print_whole (const json_t *profiles, GError **error)
 static void
 cli_profile_print_list (const json_t *profiles)
 {
+  static const char *const heads[] = {"NAME", "ROLE", "TITLE"}, *const members[] = {"name", "role", "title"};
+  struct text_table table;
   gsize i;
   json_t *profile;
+  text_table_init (&table, heads, G_N_ELEMENTS (heads));
   json_array_foreach (profiles, i, profile)
   {
-    cli_print_line ("%-16s %-6s %s", json_member_text (profile, "name"), json_member_text (profile, "role"),
-                    json_member_text (profile, "title"));
+    for (gsize k = 0; k < G_N_ELEMENTS (members); k++)
+      text_table_add (&table, g_strdup (json_member_text (profile, members[k])));
   }
+  text_table_print (&table);
 }
 
 static gboolean

@@ -46,8 +46,8 @@ operation_command_print_list (const struct operation_command *command, const jso
     operation_command_print_names (list);
   else if (json_array_size (list) > 0)
     command->view (list);
-  else if (command->none)
-    fprintf (stderr, "adder: %s\n", command->none);
+  else if (command->things)
+    cli_say_none (command->things, command->makes);
 }
 
 /* What the arguments of COMMAND are; NULL where one is not UTF-8. The caller's. */

@@ -13,7 +13,8 @@ struct operation_command {
   const char *empty; /* the list in the answer that is empty where no daemon runs, or NULL */
   const char *list; /* the list in the answer that --json prints alone, VIEW gets, and of which --names prints
                      * names; NULL: it is about one thing */
-  const char *none; /* what is said of an empty one, or NULL */
+  const char *things,
+      *makes; /* of an empty one it is said that there are none, and what makes one; or NULL */
 };
 
 /* Carries it out: --json prints the answer as it is. The exit code; a session that is busy has one of its

@@ -9,6 +9,7 @@
 #include "common/size.h"
 #include "interfaces/cli/view/cli_terminal.h"
 #include "interfaces/cli/view/python_text.h"
+#include "interfaces/cli/view/text_table.h"
 
 #define LABEL_WIDTH    14
 #define WIDTH_STANDARD 80
@@ -27,23 +28,30 @@ approval_view_member (const json_t *object, const char *name)
 void
 approval_view_list (const json_t *answer)
 {
+  static const char *const heads[] = {"APPROVAL", "STATE", "PROFILE", "ENDS", "WHAT"};
+  struct text_table table;
   gsize i;
   json_t *approval;
   const json_t *list = json_object_get (answer, "approvals");
+  if (json_array_size (list) == 0)
+    return;
+  text_table_init (&table, heads, G_N_ELEMENTS (heads));
   json_array_foreach (list, i, approval)
   {
     const char *description = approval_view_member (approval, "description"),
                *line = approval_view_member (approval, "first_line");
     const char *name = approval_view_member (approval, "name"); /* of changes there is no line */
     const char *told = description ? description : line ? line : name;
-    g_autofree char *what = python_text_plain (told ? told : "");
-    g_autofree char *profile = python_text_plain (
-        approval_view_member (approval, "profile") ? approval_view_member (approval, "profile") : "");
+    const char *profile = approval_view_member (approval, "profile");
     g_autofree char *left = duration_format (
         (guint64)json_integer_value (json_object_get (approval, "expires_in_ms")) / 1000 * 1000);
-    cli_print_line ("%s  %-8s  %-10s  %s left  %s", approval_view_member (approval, "approval_id"),
-                    approval_view_member (approval, "state"), profile, left, what);
+    text_table_add (&table, g_strdup (approval_view_member (approval, "approval_id")));
+    text_table_add (&table, g_strdup (approval_view_member (approval, "state")));
+    text_table_add (&table, python_text_plain (profile ? profile : ""));
+    text_table_add (&table, g_strdup_printf ("in %s", left));
+    text_table_add (&table, python_text_plain (told ? told : ""));
   }
+  text_table_print (&table);
 }
 
 /* ---- one ---- */

@@ -59,6 +59,12 @@ cli_text_fit (const char *text, guint columns)
   return (gsize)(end - text);
 }
 
+void
+cli_say_none (const char *things, const char *command)
+{
+  fprintf (stderr, "No %s.%s%s\n", things, command ? " Make one: " : "", command ? command : "");
+}
+
 G_GNUC_PRINTF (2, 0)
 static void
 write_part (FILE *stream, const char *format, va_list arguments)

@@ -20,6 +20,9 @@ guint cli_width (FILE *stream);
 guint cli_text_columns (const char *text);
 gsize cli_text_fit (const char *text, guint columns);
 
+/* Says on standard error that there are no THINGS ("sessions"), and that COMMAND makes one (may be NULL). */
+void cli_say_none (const char *things, const char *command);
+
 /* A line on standard output, in which nothing that a daemon elsewhere wrote can drive the terminal. */
 void cli_print_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
 /* The same on STREAM, and as a part of a line. */

@@ -49,7 +49,7 @@ data_view_list (const json_t *datasets)
   gsize i;
   json_t *dataset;
   if (json_array_size (datasets) == 0) {
-    printf ("no data sets (adder data collect and adder data import make them)\n");
+    cli_say_none ("data sets", "adder data import FILE NAME");
     return;
   }
   struct text_table table;
@@ -143,7 +143,7 @@ data_view_rows (const json_t *rows)
     }
   }
   if (columns == 0) {
-    printf ("no rows\n");
+    cli_say_none ("rows", NULL);
     return;
   }
   struct text_table table;

@@ -42,7 +42,7 @@ file_view_list (const json_t *files, gboolean owners)
   gsize i;
   json_t *file;
   if (json_array_size (files) == 0) {
-    printf ("no files (adder file put FILE puts one in; files that runs write are kept)\n");
+    cli_say_none ("files", "adder file put FILE");
     return;
   }
   struct text_table table;

@@ -89,7 +89,7 @@ materials_view_rows (const json_t *rows, gsize most)
   gsize i;
   json_t *row;
   if (json_array_size (rows) == 0) {
-    printf ("no materials\n");
+    cli_say_none ("materials", NULL);
     return;
   }
   struct text_table table;

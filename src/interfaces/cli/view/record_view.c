@@ -91,7 +91,7 @@ record_view_list (const json_t *records, gboolean owners)
   gsize i;
   json_t *record;
   if (json_array_size (records) == 0) {
-    printf ("no records\n");
+    cli_say_none ("records", NULL);
     return;
   }
   struct text_table table;
@@ -230,7 +230,7 @@ record_view_stats (const json_t *stats)
   static const char *const names[] = {"p50", "p90", "p99", "max"};
   json_int_t records = json_integer_value (json_object_get (stats, "records"));
   if (records == 0) {
-    printf ("no records\n");
+    cli_say_none ("records", NULL);
     return;
   }
   g_autofree char *first = record_view_moment_of (stats, "first");
@@ -302,6 +302,6 @@ record_view_verify (const json_t *answer)
   json_t *node;
   const json_t *nodes = json_object_get (answer, "nodes");
   if (json_array_size (nodes) == 0)
-    printf ("no records\n");
+    cli_say_none ("records", NULL);
   json_array_foreach (nodes, i, node) show_node (node);
 }

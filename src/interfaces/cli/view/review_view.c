@@ -4,9 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
 #include "interfaces/cli/view/cli_terminal.h"
+#include "interfaces/cli/view/text_table.h"
 
 /* The whole diff is in the result; what scrolls by is read by nobody. */
 #define LINES_SHOWN 60
@@ -147,17 +149,23 @@ review_view_changes (FILE *stream, const json_t *changes)
 void
 review_view_list (const json_t *reviews)
 {
+  static const char *const heads[] = {"REVIEW", "STATE", "FILES", "MADE (UTC)", "DIRECTORY"};
+  static const char *const members[] = {"review_id", "state", NULL, "created", "directory"};
+  struct text_table table;
   gsize i;
   json_t *review;
+  if (json_array_size (reviews) == 0)
+    return;
+  text_table_init (&table, heads, G_N_ELEMENTS (heads));
   json_array_foreach (reviews, i, review)
   {
-    const char *directory = review_view_member (review, "directory");
-    json_int_t files = json_integer_value (json_object_get (review, "files"));
-    cli_print_line ("%s  %s  %" JSON_INTEGER_FORMAT " file%s  %s  %s",
-                    review_view_member (review, "review_id"), review_view_member (review, "state"), files,
-                    files == 1 ? "" : "s", review_view_member (review, "created"),
-                    directory ? directory : "");
+    for (gsize k = 0; k < G_N_ELEMENTS (members); k++)
+      text_table_add (&table, members[k]
+                                  ? text_one_line (json_member_text (review, members[k]), -1)
+                                  : g_strdup_printf ("%" JSON_INTEGER_FORMAT,
+                                                     json_integer_value (json_object_get (review, "files"))));
   }
+  text_table_print (&table);
 }
 
 gboolean

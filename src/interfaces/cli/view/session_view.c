@@ -78,7 +78,7 @@ session_view_list (const json_t *answer)
                                       "VARS",    "MEMORY", "IDLE",  "ENDS"};
   const json_t *sessions = json_object_get (answer, "sessions");
   if (json_array_size (sessions) == 0) {
-    printf ("no sessions (adder session new makes one)\n");
+    cli_say_none ("sessions", "adder session new");
     return;
   }
   struct text_table table;
@@ -207,7 +207,7 @@ session_view_variables (const json_t *answer)
   json_t *variable;
   struct text_table table;
   if (json_array_size (variables) == 0)
-    printf ("no variables\n");
+    cli_say_none ("variables", NULL);
   text_table_init (&table, heads, G_N_ELEMENTS (heads));
   json_array_foreach (variables, i, variable)
   {
@@ -266,7 +266,7 @@ session_view_history (const json_t *answer)
     printf ("(%" JSON_INTEGER_FORMAT " older cell%s no longer on record)\n", dropped,
             dropped == 1 ? " is" : "s are");
   else if (json_array_size (cells) == 0)
-    printf ("no cells\n");
+    cli_say_none ("cells", NULL);
   gsize i;
   json_t *cell;
   json_array_foreach (cells, i, cell)
