@@ -13,6 +13,7 @@
 #include "common/text.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/view/approval_view.h"
+#include "interfaces/cli/view/cli_terminal.h"
 #include "interfaces/cli/view/review_view.h"
 #include "interfaces/socket/client.h"
 

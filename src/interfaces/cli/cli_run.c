@@ -427,9 +427,8 @@ int
 cli_run_request (const struct run_options *options, const struct submission *request,
                  struct signal_handler *signals, GError **error)
 {
-  struct activity *activity = NULL;
-  if (!options->json && cli_is_screen (stderr))
-    activity = activity_start (waiting_label (options));
+  struct activity *activity =
+      !options->json && cli_is_screen (stderr) ? activity_start (waiting_label (options)) : NULL;
   struct event_source *source = event_source_open (!options->no_daemon, request, error);
   if (!source) {
     activity_end (activity);
