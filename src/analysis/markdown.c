@@ -40,7 +40,7 @@ append_file (GString *text, const struct analysis *analysis)
                             json_integer_value (json_array_get (shape, 0)),
                             json_integer_value (json_array_get (shape, 1)), name, name);
   else if (analysis->table_note)
-    g_string_append_printf (text, "\nThe whole table is not kept, these rows alone are: %s\n",
+    g_string_append_printf (text, "\nThe whole table was not saved, only these rows: %s\n",
                             analysis->table_note);
 }
 

@@ -185,8 +185,7 @@ load_parse (int argc, char **argv, struct load_options *options, GError **error)
        NULL},
       {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Ask an engine in this very process", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "Print one JSON object", NULL},
-      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "Write that object to FILE as well",
-       "FILE"},
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "Also write that object to FILE", "FILE"},
       {NULL},
   };
   if (!cli_parse (entries, 0, 0, &argc, &argv, error))

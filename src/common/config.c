@@ -43,7 +43,7 @@ config_set_text (const struct config_row *row, struct config *config, const char
   }
   if (row->type == CONFIG_CHOICE && !g_strv_contains (row->choices, value)) {
     g_autofree char *known = g_strjoinv (", ", (GStrv)row->choices);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is none of: %s", value, known);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not one of: %s", value, known);
     return FALSE;
   }
   if (value[0] == '\0') {

@@ -438,7 +438,7 @@ http_client_curl_finish (const CURLMsg *message)
   enum http_end end = end_of (exchange, code, &exchange->response->cause);
   return end_exchange (exchange, end,
                        end == HTTP_REFUSED  ? exchange->obstacle
-                       : end == HTTP_PACKED ? "the answer is compressed, which was not asked for"
+                       : end == HTTP_PACKED ? "the answer is compressed, which was not requested"
                                             : curl_easy_strerror (code));
 }
 

@@ -143,7 +143,7 @@ ini_take_key (struct ini_reader *reader, char *line)
   *equals = '\0';
   const char *key = g_strchomp (line), *value = g_strchug (equals + 1);
   if (!reader->group) {
-    ini_complain (reader->ini, reader->number, NULL, NULL, "the key %s stands before any [group]", key);
+    ini_complain (reader->ini, reader->number, NULL, NULL, "the key %s is before the first [group]", key);
     return;
   }
   g_autofree char *place = g_strconcat (reader->group, "]", key, NULL);

@@ -262,7 +262,7 @@ ask_version (struct container_client *client, GError **error)
   const char *version = json_member_text (answer, "Version");
   if (!asked || version[0] == '\0') {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "%s",
-                 problem ? problem->message : "what listens on the container engine's socket is none");
+                 problem ? problem->message : "the container engine's socket belongs to something else");
     return FALSE;
   }
   g_free (client->name);

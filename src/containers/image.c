@@ -108,7 +108,7 @@ container_image_fits (const struct container_image *image, GError **error)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                "the image %s is of another Adder (%s) than this one", image->name, image->version);
-  error_add_advice (error, ": \"adder env image build\" makes it anew");
+  error_add_advice (error, ": \"adder env image build\" rebuilds it");
   return FALSE;
 }
 
@@ -173,11 +173,11 @@ container_image_warning (const struct container_image *image, guint64 most_ms)
   if (most_ms == 0 || age_us <= 0 || (guint64)age_us / 1000 <= most_ms)
     return NULL;
   if (image->built_us == 0)
-    return g_strdup_printf ("nobody knows how old the image %s is: \"adder env image build\" makes it anew",
+    return g_strdup_printf ("the age of the image %s is unknown: \"adder env image build\" rebuilds it",
                             image->name);
   g_autofree char *limit = duration_format (most_ms);
   return g_strdup_printf ("the packages of the image %s are %" G_GUINT64_FORMAT
-                          " days old, more than %s: \"adder env image build\" makes it anew",
+                          " days old, more than %s: \"adder env image build\" rebuilds it",
                           image->name, (guint64)age_us / 1000 / DAY_MS, limit);
 }
 

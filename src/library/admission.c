@@ -25,7 +25,7 @@ get_approval (AdderEngine *engine, struct run_request *resolved, const struct ap
     return TRUE;
   }
   resolved->approval_id = answer.id;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_APPROVAL, "nothing ran: somebody must approve it first%s%s",
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_APPROVAL, "nothing ran: a person must approve it first%s%s",
                answer.note ? "; " : "", answer.note ? answer.note : "");
   return FALSE;
 }

@@ -603,7 +603,7 @@ set_isolation (struct run_request *resolved, const char *kind)
   if (found < 0 && !resolved->invalid) {
     g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)isolation_names);
     g_autofree char *shown = text_one_line (kind, 40);
-    g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID, "isolation \"%s\" is none of: %s",
+    g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID, "isolation \"%s\" is not one of: %s",
                  shown, known);
   }
   resolved->isolation = found < 0 ? ISOLATION_AUTO : (enum isolation)found;
@@ -621,7 +621,7 @@ set_tables (struct run_request *resolved, const char *format)
   else if (!resolved->invalid) {
     g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)request_tables_names);
     g_autofree char *shown = text_one_line (format, 40);
-    g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID, "tables as \"%s\" is none of: %s",
+    g_set_error (&resolved->invalid, ADDER_ERROR, ADDER_ERROR_INVALID, "tables as \"%s\" is not one of: %s",
                  shown, known);
   }
 }

@@ -164,7 +164,7 @@ runs_find (struct runs *runs, const char *owner, const char *run_id, GError **er
   if (entry && (!owner || g_strcmp0 (entry->owner, owner) == 0))
     return entry;
   g_autofree char *shown = text_one_line (run_id, 60);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no run %s is under way", shown);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no run %s is running", shown);
   return NULL;
 }
 

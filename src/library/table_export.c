@@ -135,7 +135,7 @@ table_export_table_of (const json_t *result, const char *format, GError **error)
   if (id && g_str_has_suffix (name, format))
     return id;
   if (!message)
-    message = warning ? warning : "no file came of it";
+    message = warning ? warning : "no file was created";
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "cannot convert the table to %s: %s", format, message);
   return NULL;
 }

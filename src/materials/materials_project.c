@@ -67,8 +67,7 @@ check_fields (const char *const *fields, GError **error)
     gsize length = strspn (fields[i], "abcdefghijklmnopqrstuvwxyz0123456789_");
     if (i == FIELDS_MAX || !length || length > 64 || fields[i][length])
       return materials_project_wrong (
-          error, "fields are at most 60 names of a-z, 0-9 and \"_\", such as band_gap; this is none",
-          fields[i]);
+          error, "fields are at most 60 names of a-z, 0-9 and \"_\", such as band_gap", fields[i]);
   }
   return TRUE;
 }
@@ -103,7 +102,7 @@ materials_project_check (const struct materials_project_query *query, GError **e
     return FALSE;
   }
   if (query->limit > MATERIALS_PROJECT_MAX) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "at most %d documents can be asked for",
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "at most %d documents can be requested",
                  MATERIALS_PROJECT_MAX);
     return FALSE;
   }
@@ -213,7 +212,7 @@ check_address (const struct config *config, GError **error)
   if (uri && g_uri_get_host (uri) && url_keeps_secrets (uri) && !g_uri_get_userinfo (uri) &&
       !g_uri_get_query (uri) && !g_uri_get_fragment (uri))
     return TRUE;
-  return materials_project_wrong (error, "[materials] project_url is an address with https; this is none",
+  return materials_project_wrong (error, "[materials] project_url must be an https address",
                                   config->materials_project_url);
 }
 

@@ -31,8 +31,7 @@ materials_formula_reduce (const char *formula, GError **error)
   g_autoptr (json_t) counts = strlen (formula) <= QUERY_FORMULA_MAX ? composition_of_formula (formula) : NULL;
   char *reduced = counts ? composition_formula (counts) : NULL;
   if (!reduced)
-    query_wrong (error,
-                 "a formula is symbols of elements with whole numbers, each once, such as TiO2; this is none",
+    query_wrong (error, "a formula is symbols of elements with whole numbers, each once, such as TiO2",
                  formula);
   return reduced;
 }
@@ -78,7 +77,7 @@ check_elements (const char *const *elements, GError **error)
 {
   guint count = elements ? g_strv_length ((char **)(guintptr)elements) : 0;
   if (count > QUERY_ELEMENTS_MAX) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "at most %d elements can be asked for",
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "at most %d elements can be requested",
                  QUERY_ELEMENTS_MAX);
     return FALSE;
   }

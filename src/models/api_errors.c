@@ -119,12 +119,12 @@ static const struct rule {
      429,
      NULL,
      {MODEL_ERROR_RATE, API_ALWAYS, FALSE,
-      "{host} takes no more questions for now: ask less often, or try again in a while"}},
+      "{host} accepts no more requests for now: send fewer, or try again later"}},
     {0,
      0,
      "rate_limit",
      {MODEL_ERROR_RATE, API_ALWAYS, FALSE,
-      "{host} takes no more questions for now: ask less often, or try again in a while"}},
+      "{host} accepts no more requests for now: send fewer, or try again later"}},
     {408,
      409,
      NULL,
@@ -328,7 +328,7 @@ static const struct {
      {MODEL_ERROR_CANCELLED, API_NEVER, TRUE, "the question to the model {name} was cancelled"}},
     {HTTP_PACKED,
      {MODEL_ERROR_MALFORMED, API_NEVER, TRUE,
-      "the answer of {host} is compressed, which was not asked for: see what stands between here and there"}},
+      "the answer of {host} is compressed, which was not requested: look for a proxy in between"}},
     {HTTP_UNFIT,
      {MODEL_ERROR_INVALID, API_NEVER, FALSE,
       "{host} cannot be asked: look at base_url, ca_file and proxy of the model {name}"}},
@@ -394,7 +394,7 @@ api_error_of_answer (const struct api_server *server, enum response_end end, con
 {
   static const struct advice malformed = {
       MODEL_ERROR_MALFORMED, API_NEVER, FALSE,
-      "what {host} answers is none: look at the base_url and the dialect of the model {name}"};
+      "{host} does not answer like this API: check the base_url and the dialect of the model {name}"};
   if (end == RESPONSE_ERROR)
     return tell_refusal (server, 0, detail, error);
   if (end == RESPONSE_CUT)

@@ -33,7 +33,7 @@ keys_clean (const char *text, GError **error)
     return key;
   g_set_error_literal (error, MODEL_ERROR, MODEL_ERROR_KEY,
                        length == 0 ? "the key is empty"
-                                   : "the key is none: it must be one word of printable ASCII characters");
+                                   : "the key must be one word of printable ASCII characters");
   keys_wipe (key);
   return NULL;
 }

@@ -69,48 +69,48 @@ static const struct field bound_fields[] = {
     TEXT ("approval_id", "Its id."), \
     TEXT ("kind", "run, or changes of a directory."), \
     TEXT ("state", "pending, approved or denied."), \
-    TEXT_0 ("conversation", "To which it belongs."), \
-    TEXT ("digest", "Of everything that the approval covers."), \
-    TEXT_0 ("review_id", "Of changes: the review."), \
+    TEXT_0 ("conversation", "The conversation to which it belongs."), \
+    TEXT ("digest", "The digest of everything that the approval covers."), \
+    TEXT_0 ("review_id", "For changes: the review."), \
     TEXT_0 ("reason", "Why it was denied."), \
     TEXT ("asked", "In UTC."), \
-    WHOLE ("expires_in_ms", "How long it will still wait."), \
-    {.name = "outcome", .types = FIELD_OBJECT | FIELD_NULL, .text = "Of changes: what came of them."}, \
+    WHOLE ("expires_in_ms", "Time until it expires."), \
+    {.name = "outcome", .types = FIELD_OBJECT | FIELD_NULL, .text = "For changes: their outcome."}, \
     TEXT_0 ("description", "The requester's description of the code."), \
-    TEXT_0 ("profile", "Under whose rules it would run."), \
-    TEXT_0 ("environment", "In which interpreter."), \
-    TEXT_0 ("name", "What the code calls itself.")
+    TEXT_0 ("profile", "The profile with which it would run."), \
+    TEXT_0 ("environment", "The environment that it used."), \
+    TEXT_0 ("name", "The name of the code.")
 /* clang-format on */
 
 static const struct field approval_fields[] = {
     APPROVAL_HEAD,
-    PART_0 ("workdir", record_workdir_fields, "The directory of the host that it would work in."),
-    TEXT_0 ("code", "What would run."),
-    SOME (.name = "changes", .types = FIELD_INTEGER, .text = "How many changes, if it is about changes."),
-    SOME (.name = "session", .types = FIELD_TEXT | FIELD_NULL, .text = "The session it is a cell of."),
+    PART_0 ("workdir", record_workdir_fields, "The directory of the host in which it would work."),
+    TEXT_0 ("code", "The code that would run."),
+    SOME (.name = "changes", .types = FIELD_INTEGER, .text = "For changes: their number."),
+    SOME (.name = "session", .types = FIELD_TEXT | FIELD_NULL, .text = "The session of the cell."),
     SOME (.name = "isolation", .types = FIELD_TEXT, .text = "The kind of sandbox."),
     SOME (.name = "lines", .types = FIELD_INTEGER, .text = "Of the code."),
     SOME (.name = "first_line", .types = FIELD_TEXT | FIELD_NULL, .text = "Of the code."),
     SOME (.name = "files", .types = FIELD_LIST, .items = FIELD_OBJECT, .members = bound_fields,
-          .text = "What it is given."),
+          .text = "The files that it gets."),
     SOME (.name = "stdin", .types = FIELD_OBJECT | FIELD_NULL, .members = bound_fields,
           .text = "Standard input."),
     SOME (.name = "variables", .types = FIELD_OBJECT, .items = FIELD_TEXT | FIELD_NULL,
-          .text = "Of its environment."),
-    SOME (.name = "values", .types = FIELD_OBJECT, .items = FIELD_ANY, .text = "Of its variables."),
+          .text = "The environment variables of the code."),
+    SOME (.name = "values", .types = FIELD_OBJECT, .items = FIELD_ANY,
+          .text = "The names of its environment variables."),
     SOME (.name = "arguments", .types = FIELD_LIST, .items = FIELD_TEXT | FIELD_NULL,
-          .text = "What sys.argv has after the name."),
-    SOME (.name = "limits", .types = FIELD_OBJECT, .items = FIELD_INTEGER,
-          .text = "Those that were asked for."),
+          .text = "The elements of sys.argv after the name."),
+    SOME (.name = "limits", .types = FIELD_OBJECT, .items = FIELD_INTEGER, .text = "The requested limits."),
     FIELD_END ("Approval"),
 };
 
 static const struct field approval_short_fields[] = {
     APPROVAL_HEAD,
-    TEXT_0 ("session", "The session it is a cell of."),
-    PART_0 ("workdir", record_workdir_fields, "The directory of the host that it would work in."),
-    TEXT_0 ("first_line", "Of the code."),
-    WHOLE_0 ("lines", "Of the code."),
+    TEXT_0 ("session", "The session of the cell."),
+    PART_0 ("workdir", record_workdir_fields, "The directory of the host in which it would work."),
+    TEXT_0 ("first_line", "The first line of the code."),
+    WHOLE_0 ("lines", "The number of lines of the code."),
     FIELD_END ("ApprovalSummary"),
 };
 static const struct field approval_list_fields[] = {
@@ -123,7 +123,8 @@ static const struct field approval_list_fields[] = {
 static const struct field show_params[] = {APPROVAL, ASK_WAIT, {0}};
 static const struct field approve_params[] = {
     APPROVAL,
-    ASK_FLAG ("always", "Also approve everything else that its conversation asks for in the same place."),
+    ASK_FLAG ("always", "Also approve later requests of its conversation with the same profile, environment, "
+                        "isolation and directory."),
     {0},
 };
 static const struct field deny_params[] = {

@@ -36,20 +36,20 @@ daemon_reload (const struct operation_call *call, GError **error)
 
 static const struct field listen_params[] = {
     ASK_TEXT ("addresses", 4096,
-              "Where to answer HTTP, between blanks, as in [http] listen; by default there, else on "
+              "The addresses for HTTP, separated by blanks, as in [http] listen; by default those, else "
               "127.0.0.1:7117."),
-    ASK_FLAG ("off", "At its own socket alone."),
+    ASK_FLAG ("off", "Only at its own socket."),
     {0},
 };
 static const struct field listen_fields[] = {
-    TEXTS ("addresses", "Where it answers HTTP now."),
-    TEXT_0 ("token", "One that holds until the daemon ends, where there is no other."),
+    TEXTS ("addresses", "The addresses where it now serves HTTP."),
+    TEXT_0 ("token", "A token that is valid until the daemon ends, if there is no other."),
     {0},
 };
 static const struct field reload_fields[] = {
     TEXTS ("applied", "The keys that have changed."),
-    TEXTS ("restart", "The keys that are different in the file and that a restart changes."),
-    TEXTS ("http", "Where it answers HTTP now."),
+    TEXTS ("restart", "The changed keys that need a restart."),
+    TEXTS ("http", "The addresses where it now serves HTTP."),
     {0},
 };
 static const struct field *const listen_replies[] = {listen_fields, NULL};

@@ -40,7 +40,7 @@ environments_list (const struct operation_call *call, G_GNUC_UNUSED GError **err
 }
 
 static const struct field environment_fields[] = {
-    TEXT ("name", "By which a run asks for it."),
+    TEXT ("name", "The name for runs."),
     TEXT_0 ("version", "Of its Python."),
     TEXT_0 ("python", "The interpreter; for admins."),
     TEXT_0 ("directory", "Where it is; for admins. Null for `system`."),

@@ -23,11 +23,11 @@ extern const struct field record_export_params[];
   {.name = "code", .types = FIELD_TEXT, .maximum = CODE_MAX, .text = (says)}
 
 #define ASK_CONVERSATION \
-  ASK_TEXT ("conversation", ADDER_CONVERSATION_BYTES, "To which it belongs, as the caller names it.")
+  ASK_TEXT ("conversation", ADDER_CONVERSATION_BYTES, "The caller's name for the conversation.")
 
 #define ASK_OWNER \
-  ASK_TEXT ("owner", 200, "Whose (admins only); \"all\" for everybody's. The caller's own by default.")
+  ASK_TEXT ("owner", 200, "The owner (admins only); \"all\" for everybody's. The caller by default.")
 #define ASK_WAIT \
   {.name = "wait_ms", .types = FIELD_INTEGER, .optional = TRUE, .standard = "0", .maximum = WAIT_MAX_MS, \
-   .unit = "ms", .text = "How long to wait before answering anyway."}
+   .unit = "ms", .text = "Maximum time to wait."}
 /* clang-format on */

@@ -107,34 +107,34 @@ file_remove (const struct operation_call *call, GError **error)
 /* ---- the fields ---- */
 
 const struct field file_fields[] = {
-    TEXT ("file_id", "What it is asked for by; ids sort by the time of their making."),
-    TEXT ("name", "The last part of the name that it was given, cleaned."),
+    TEXT ("file_id", "Its id; ids sort by time of creation."),
+    TEXT ("name", "The last part of its name, sanitized."),
     TEXT ("kind", "generated, table, uploaded, stdout or stderr."),
-    TEXT ("mime", "By the name's ending, else by the first bytes."),
+    TEXT ("mime", "Determined by the name's extension, or else by the first bytes."),
     WHOLE ("bytes", "Its size."),
     TEXT ("sha256", "The digest of its content."),
     TEXT ("created", "In UTC."),
     TEXT ("expires", "In UTC."),
-    TEXT_0 ("owner", "Whose it is."),
-    TEXT_0 ("conversation", "To which it belongs."),
-    TEXT_0 ("session", "In which it was made."),
-    TEXT_0 ("run_id", "Which run made it."),
+    TEXT_0 ("owner", "Its owner."),
+    TEXT_0 ("conversation", "The conversation to which it belongs."),
+    TEXT_0 ("session", "The session in which it was created."),
+    TEXT_0 ("run_id", "The run that created it."),
     TEXT_0 ("url", "A signed path. Anyone who has it can read the file until it expires."),
     FIELD_END ("StoredFile"),
 };
 static const struct field file_list_fields[] = {
-    LIST ("files", file_fields, "The newest first."),
-    TEXT_0 ("next", "What to give as `before` for the next page; null: there is none."),
+    LIST ("files", file_fields, "Newest first."),
+    TEXT_0 ("next", "The value of `before` for the next page; null if there is none."),
     FIELD_END ("FilePage"),
 };
 static const struct field no_fields[] = {{0}};
 
 static const struct field list_params[] = {
-    ASK_TEXT ("conversation", 200, "To which it belongs, as the caller names it."),
-    ASK_TEXT ("session", 64, "Those that were made in this session, by its id."),
-    ASK_TEXT ("run_id", 36, "Those that this run made."),
+    ASK_TEXT ("conversation", 200, "The caller's name for the conversation."),
+    ASK_TEXT ("session", 64, "Files that this session created, by its id."),
+    ASK_TEXT ("run_id", 36, "Files that this run created."),
     ASK_TEXT ("name", 255, "Exactly so."),
-    ASK_FLAG ("outputs", "Whether long output is listed as well."),
+    ASK_FLAG ("outputs", "Whether to list long output too."),
     {.name = "limit",
      .types = FIELD_INTEGER,
      .optional = TRUE,
@@ -142,7 +142,7 @@ static const struct field list_params[] = {
      .minimum = 1,
      .maximum = FILES_LISTED_MAX,
      .text = "How many at most."},
-    ASK_TEXT ("before", 36, "The `next` of the page before."),
+    ASK_TEXT ("before", 36, "The `next` of the previous page."),
     ASK_OWNER,
     {0},
 };
@@ -159,9 +159,9 @@ static const struct field put_params[] = {
     {.name = "name",
      .types = FIELD_TEXT,
      .maximum = NAME_LENGTH_MAX,
-     .text = "The last part of it is used, cleaned."},
-    ASK_TEXT ("conversation", ADDER_CONVERSATION_BYTES, "To which it shall belong."),
-    ASK_TEXT ("owner", 200, "Whose it shall be (admins only). The caller's own by default."),
+     .text = "Its last part is used, sanitized."},
+    ASK_TEXT ("conversation", ADDER_CONVERSATION_BYTES, "The conversation to which it will belong."),
+    ASK_TEXT ("owner", 200, "The owner (admins only). The caller by default."),
     {0},
 };
 static const struct field remove_params[] = {FIELD_ID ("file", "Its id."), ASK_OWNER, {0}};

@@ -67,8 +67,8 @@ models_show (const struct operation_call *call, GError **error)
 /* The table of settings, and three more. Made before main begins. */
 static struct field model_fields[FIELDS_MAX] = {
     TEXT ("name", "As the user calls it."),
-    TEXT ("key_is", "Where its key is: never the key."),
-    FLAG ("is_default", "Whether it is asked when none is named."),
+    TEXT ("key_is", "Where its key is stored: never the key."),
+    FLAG ("is_default", "Whether it is the default model."),
 };
 
 static void __attribute__ ((constructor)) fill_model_fields (void)

@@ -62,9 +62,9 @@ profile_show (const struct operation_call *call, GError **error)
 /* ---- the fields ---- */
 
 static const struct field listed_fields[] = {
-    TEXT ("name", "By which a run asks for it."),
-    TEXT ("role", "The lowest that may use it."),
-    TEXT_0 ("title", "A few words."),
+    TEXT ("name", "The name for runs."),
+    TEXT ("role", "The lowest role that may use it."),
+    TEXT_0 ("title", "A title for people."),
     FIELD_END ("ProfileSummary"),
 };
 static const struct field broken_fields[] = {
@@ -74,35 +74,35 @@ static const struct field broken_fields[] = {
 };
 static const struct field list_fields[] = {
     LIST ("profiles", listed_fields, "By name."),
-    LIST ("broken", broken_fields, "Those that cannot be read; for admins."),
+    LIST ("broken", broken_fields, "Profiles that cannot be read; for admins."),
     FIELD_END ("ProfileList"),
 };
 
 /* The keys are those of profiles: docs/profile-keys.md. */
 static const struct field profile_fields[] = {
-    TEXT ("name", "By which a run asks for it."),
-    TEXT_0 ("file", "Where it stands on the daemon's machine; for admins."),
-    TEXT_0 ("title", "A few words."),
-    TEXT_0 ("environment", "Of a run that names none."),
-    WHOLE ("min_isolation", "The lowest level at which it may be used."),
-    TEXT ("role", "The lowest that may use it."),
-    TEXT ("approval", "Whether somebody must say yes: never, effect or always."),
+    TEXT ("name", "The name for runs."),
+    TEXT_0 ("file", "Its path on the daemon's machine; for admins."),
+    TEXT_0 ("title", "A title for people."),
+    TEXT_0 ("environment", "The default environment."),
+    WHOLE ("min_isolation", "The lowest isolation level at which it may be used."),
+    TEXT ("role", "The lowest role that may use it."),
+    TEXT ("approval", "Whether a person must approve: never, effect or always."),
     {.name = "mitigations",
      .types = FIELD_LIST | FIELD_NULL,
      .items = FIELD_TEXT,
-     .text = "Asked of the kernel against learning by timing."},
-    TEXT ("tables", "The format in which shown tables are kept, or none."),
-    FLAG ("keep_files", "Whether what its runs write is kept."),
+     .text = "Mitigations against timing attacks."},
+    TEXT ("tables", "The format in which displayed tables are stored, or none."),
+    FLAG ("keep_files", "Whether output and files of its runs are stored."),
     TEXT ("backend", "native, or container."),
     MAP ("limits", FIELD_INTEGER, "Each limit."),
-    MAP ("maxima", FIELD_INTEGER, "The most that a run may ask for, of each."),
+    MAP ("maxima", FIELD_INTEGER, "The most that a run may request, for each limit."),
     MAP ("session", FIELD_ANY, "The keys of [session]."),
     MAP ("packages", FIELD_ANY, "The keys of [packages]."),
-    MAP ("variables", FIELD_TEXT, "Of the environment of its runs."),
+    MAP ("variables", FIELD_TEXT, "Environment variables of its runs."),
     MAP ("blocked", FIELD_ANY, "The keys of [blocked]."),
     MAP ("guard", FIELD_ANY, "The keys of [guard]."),
     MAP ("workdir", FIELD_ANY, "The keys of [workdir]."),
-    MAP ("network", FIELD_ANY, "The keys of [network]; where a secret is kept, for admins."),
+    MAP ("network", FIELD_ANY, "The keys of [network]; where a secret is stored, for admins."),
     FIELD_END ("Profile"),
 };
 

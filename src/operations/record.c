@@ -91,14 +91,14 @@ static const struct field groups_fields[] = {
 };
 static const struct field record_stats_fields[] = {
     WHOLE ("records", "How many."),
-    WHOLE ("ran", "Those that had a sandbox."),
-    TEXT_0 ("first", "When the first was."),
-    TEXT_0 ("last", "When the last was."),
+    WHOLE ("ran", "Runs that had a sandbox."),
+    TEXT_0 ("first", "The time of the first one."),
+    TEXT_0 ("last", "The time of the last one."),
     REAL ("wall_ms_total", "In all."),
     REAL ("cpu_ms_total", "In all."),
-    WHOLE ("peak_memory_bytes", "The most that one held."),
-    PART ("wall_ms", percentile_fields, "Of those that ran."),
-    PART ("by", groups_fields, "The largest 100 of each."),
+    WHOLE ("peak_memory_bytes", "The highest of all runs."),
+    PART ("wall_ms", percentile_fields, "Statistics of those that ran."),
+    PART ("by", groups_fields, "The 100 most frequent values of each."),
     FIELD_END ("RecordStats"),
 };
 
@@ -110,15 +110,18 @@ static const struct field anchor_fields[] = {
     FIELD_END ("Anchor"),
 };
 static const struct field problem_fields[] = {
-    TEXT ("kind", "What kind."),  WHOLE ("seq", "Which row."), TEXT_0 ("run_id", "Of which run."),
-    TEXT_0 ("text", "In words."), FIELD_END ("RecordProblem"),
+    TEXT ("kind", "The kind of problem."),
+    WHOLE ("seq", "The number of the row."),
+    TEXT_0 ("run_id", "The run of the row."),
+    TEXT_0 ("text", "A description."),
+    FIELD_END ("RecordProblem"),
 };
 static const struct field node_fields[] = {
     TEXT_0 ("node", "The machine."),
     WHOLE ("records", "How many."),
     TEXT_0 ("head", "The end of its chain."),
     PART_0 ("anchor", anchor_fields, "Where it begins."),
-    TEXT_0 ("written_head", "What became of the head that was given."),
+    TEXT_0 ("written_head", "The result for the given head."),
     WHOLE ("problem_count", "How many."),
     LIST ("problems", problem_fields, "The first of them."),
     FIELD_END ("ChainNode"),
@@ -132,7 +135,7 @@ static const struct field record_verify_fields[] = {
 static const struct field record_export_fields[] = {
     WHOLE ("records", "How many."),
     WHOLE ("bytes", "In all."),
-    WHOLE ("damaged", "How many of them somebody damaged."),
+    WHOLE ("damaged", "The number of damaged records."),
     {0},
 };
 
@@ -152,7 +155,7 @@ const struct field record_export_params[] = {
 static const struct field show_params[] = {
     FIELD_ID ("run", "The run's id, or its first characters where no other has the same."), ASK_OWNER, {0}};
 static const struct field verify_params[] = {
-    ASK_TEXT ("head", 400, "What an earlier answer gave as a node's `head`."),
+    ASK_TEXT ("head", 400, "A node's `head` from an earlier answer."),
     {0},
 };
 

@@ -62,10 +62,10 @@ static const struct field cell_fields[] = {
 };
 const struct field replay_fields[] = {
     PART ("session", session_whole_fields, "The new session."),
-    LIST ("cells", cell_fields, "Those that were run."),
+    LIST ("cells", cell_fields, "The cells that ran."),
     {.name = "left_out",
      .types = FIELD_LIST,
      .items = FIELD_INTEGER,
-     .text = "Those that were not, since they ended the session."},
+     .text = "The cells that were skipped because they ended the session."},
     FIELD_END ("Replay"),
 };

@@ -78,14 +78,14 @@ static const struct field peek_params[] = {
      .optional = TRUE,
      .standard = "\"stdout\"",
      .words = FIELD_WORDS ("stdout", "stderr"),
-     .text = "Which output."},
+     .text = "stdout or stderr."},
     {.name = "offset",
      .types = FIELD_INTEGER,
      .optional = TRUE,
      .standard = "0",
      .maximum = 1LL << 50,
      .unit = "bytes",
-     .text = "Where to begin: the `next_offset` of the part before."},
+     .text = "The start: the `next_offset` of the previous part."},
     {.name = "limit",
      .types = FIELD_INTEGER,
      .optional = TRUE,
@@ -101,10 +101,10 @@ static const struct field peek_params[] = {
 
 /* clang-format off */
 #define PART_HEAD \
-    TEXT ("result_id", "Whose output it is."), \
+    TEXT ("result_id", "The run whose output it is."), \
     TEXT ("stream", "stdout or stderr."), \
-    WHOLE ("offset", "Where the part begins."), \
-    WHOLE ("next_offset", "Where to go on."), \
+    WHOLE ("offset", "The offset of the part."), \
+    WHOLE ("next_offset", "The offset of the next part."), \
     WHOLE ("total_bytes", "How much there is."), \
     FLAG ("at_end", "Whether this was the last part.")
 /* clang-format on */
@@ -118,7 +118,7 @@ static const struct field text_part[] = {PART_HEAD, TEXT ("text", "Whole charact
                                          FIELD_END ("TextPart")};
 static const struct field lines_part[] = {
     PART_HEAD,
-    LIST ("lines", line_fields, "Those that match."),
+    LIST ("lines", line_fields, "The matching lines."),
     FIELD_END ("LinesPart"),
 };
 static const struct field export_params[] = {
@@ -127,7 +127,7 @@ static const struct field export_params[] = {
      .types = FIELD_TEXT,
      .pattern = "^[1-9][0-9]{0,5}$",
      .pattern_words = "a number from 1 to 999999",
-     .text = "The table, from 1, in the order in which they were shown."},
+     .text = "The number of the table, from 1, in order of display."},
     {.name = "format",
      .types = FIELD_TEXT,
      .optional = TRUE,
@@ -135,7 +135,7 @@ static const struct field export_params[] = {
      .words = FIELD_WORDS ("csv", "parquet", "json"),
      .text = "Of the file."},
     ASK_TEXT ("name", 255, "Of the file."),
-    ASK_TEXT ("environment", 64, "In which it is converted, where it has to be."),
+    ASK_TEXT ("environment", 64, "The environment for the conversion, if one is necessary."),
     ASK_OWNER,
     {0},
 };

@@ -60,30 +60,30 @@ review_drop (const struct operation_call *call, GError **error)
 /* ---- the fields ---- */
 
 static const struct field review_fields[] = {
-    TEXT ("review_id", "Its id; that of its approval as well."),
+    TEXT ("review_id", "Its id, also that of its approval."),
     TEXT ("state", "waiting, broken off, committed or dropped."),
-    TEXT ("directory", "The one that would be changed."),
-    TEXT_0 ("conversation", "To which it belongs."),
+    TEXT ("directory", "The directory that would be changed."),
+    TEXT_0 ("conversation", "The conversation to which it belongs."),
     TEXT ("created", "In UTC."),
-    TEXT ("digest", "Of the changes: what a yes is for."),
-    WHOLE ("files", "How many are changed."),
+    TEXT ("digest", "The digest of the changes, which an approval covers."),
+    WHOLE ("files", "Number of changed files."),
     WHOLE ("bytes", "Their total size."),
     FIELD_END ("ReviewSummary"),
 };
 static const struct field review_whole_fields[] = {
-    TEXT ("review_id", "Its id; that of its approval as well."),
+    TEXT ("review_id", "Its id, also that of its approval."),
     TEXT ("state", "waiting, broken off, committed or dropped."),
-    TEXT ("directory", "The one that would be changed."),
-    TEXT_0 ("conversation", "To which it belongs."),
+    TEXT ("directory", "The directory that would be changed."),
+    TEXT_0 ("conversation", "The conversation to which it belongs."),
     TEXT ("created", "In UTC."),
-    TEXT ("digest", "Of the changes: what a yes is for."),
-    WHOLE ("files", "How many are changed."),
+    TEXT ("digest", "The digest of the changes, which an approval covers."),
+    WHOLE ("files", "Number of changed files."),
     WHOLE ("bytes", "Their total size."),
     LIST ("changes", result_change_fields, "Each of them."),
     FIELD_END ("Review"),
 };
 static const struct field review_list_fields[] = {
-    LIST ("reviews", review_fields, "Those that wait, and those that were broken off."),
+    LIST ("reviews", review_fields, "Pending and interrupted reviews."),
     FIELD_END ("ReviewList"),
 };
 
@@ -103,7 +103,7 @@ static const struct field place_fields[] = {
 static const struct field review_params[] = {REVIEW, {0}};
 static const struct field commit_params[] = {
     REVIEW,
-    ASK_TEXT ("digest", 64, "Of the changes that were looked at. Without it, any are accepted."),
+    ASK_TEXT ("digest", 64, "The digest of the changes that were reviewed. Without it, any are accepted."),
     PLACE,
     {0},
 };

@@ -198,21 +198,21 @@ run_end (const struct operation_call *call, GError **error)
     TEXT ("run_id", "Its id."), \
     TEXT ("state", "running or ended."), \
     TEXT_0 ("started", "In UTC."), \
-    TEXT_0 ("owner", "Whose it is."), \
-    TEXT_0 ("conversation", "To which it belongs."), \
-    TEXT_0 ("session", "The session that it is a cell of."), \
-    TEXT_0 ("front_end", "By which way it came.")
+    TEXT_0 ("owner", "Its owner."), \
+    TEXT_0 ("conversation", "The conversation to which it belongs."), \
+    TEXT_0 ("session", "The session of the cell."), \
+    TEXT_0 ("front_end", "The interface that it used.")
 /* clang-format on */
 
 static const struct field under_way_fields[] = {UNDER_WAY, FIELD_END ("RunningRun")};
 static const struct field list_fields[] = {
-    LIST ("runs", under_way_fields, "Those that are under way, the oldest first."),
+    LIST ("runs", under_way_fields, "The current runs, oldest first."),
     FIELD_END ("RunList"),
 };
 const struct field run_show_fields[] = {
     UNDER_WAY,
-    PART_0 ("result", result_fields, "Of one that ran in the background, while it is held."),
-    PART_0 ("record", record_fields, "Of one that has ended, where records are kept."),
+    PART_0 ("result", result_fields, "For a background run, while it is kept."),
+    PART_0 ("record", record_fields, "For a run that has ended, if records are kept."),
     FIELD_END ("RunState"),
 };
 

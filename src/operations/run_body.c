@@ -62,16 +62,15 @@ static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.o
              "An interpreter with its packages, such as science or system."), \
     {.name = "packages", .types = FIELD_LIST, .items = FIELD_TEXT, .optional = TRUE, .standard = "[]", \
      .maximum = PACKAGES_MAX, PLACE (asked.with), \
-     .text = "Packages that are installed for it beside those of the environment, such as polars==1.9, where " \
-             "the profile allows it."}, \
+     .text = "Packages to add to those of the environment, such as polars==1.9, if the profile allows it."}, \
     TEXT_IN (asked.profile, "profile", 64, "A named set of limits and rules, such as standard."), \
     {.name = "isolation", .types = FIELD_TEXT, .optional = TRUE, \
      .words = FIELD_WORDS ("auto", "namespaces", "process", "none", "container"), PLACE (isolation), \
-     .text = "The kind of sandbox; none is for admins alone."}, \
+     .text = "The kind of sandbox; none is only for admins."}, \
     {.name = "arguments", .types = FIELD_LIST, .items = FIELD_TEXT, .optional = TRUE, \
-     .maximum = ARGUMENTS_MAX, PLACE (asked.arguments), .text = "What sys.argv has after the name."}, \
+     .maximum = ARGUMENTS_MAX, PLACE (asked.arguments), .text = "The elements of sys.argv after the name."}, \
     {.name = "variables", .types = FIELD_OBJECT, .items = FIELD_TEXT, .optional = TRUE, .standard = "{}", \
-     .maximum = VARIABLES_MAX, .text = "Of its environment, by their names."}
+     .maximum = VARIABLES_MAX, .text = "The names of its environment variables."}
 
 /* On this machine a person asks, who is told of bounds with their units (adder_request_set_limit). */
 #define LIMITS     .members = limit_asked_fields
@@ -80,46 +79,45 @@ static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.o
 /* Each run's and cell's own, and of a new session what its cells have. */
 #define MEMBERS_OF_ALL(of_limits, of_file) \
     {.name = "limits", .types = FIELD_OBJECT, of_limits, .optional = TRUE, \
-     .text = "Limits that are not the profile's; see the configuration page for what each means."}, \
+     .text = "Limits that differ from the profile's; the configuration page explains each."}, \
     {.name = "tables", .types = FIELD_TEXT, .optional = TRUE, PLACE (tables), \
      .words = FIELD_WORDS ("csv", "parquet", "json", "none"), \
-     .text = "The format of files in which each table that is shown is kept, whole."}, \
-    FLAG_IN (asked.svg, "svg", "Whether figures come as SVG beside PNG."), \
+     .text = "The format of files in which displayed tables are stored, whole."}, \
+    FLAG_IN (asked.svg, "svg", "Whether figures are drawn as SVG too, not only as PNG."), \
     {.name = "values", .types = FIELD_OBJECT, .items = FIELD_ANY, .optional = TRUE, .standard = "{}", \
-     .maximum = VALUES_MAX, .text = "Variables that the code finds, with their values."}, \
+     .maximum = VALUES_MAX, .text = "Variables of the code, with their values."}, \
     {.name = "files", .types = FIELD_LIST, .items = FIELD_OBJECT, .members = (of_file), .optional = TRUE, \
      .standard = "[]", .maximum = FILES_MAX, \
-     .text = "What it is given: each with one of text, base64 and file_id."}, \
-    ASK_TEXT ("description", 4000, "What the code is for, in words, for who has to approve it."), \
+     .text = "The run's files: each with one of text, base64 and file_id."}, \
+    ASK_TEXT ("description", 4000, "The purpose of the code, for the person who approves it."), \
     ASK_CONVERSATION
 
 /* The code's own, which a session has not. */
 #define MEMBERS_OF_RUN \
-    TEXT_IN (asked.name, "name", 255, "The file name that tracebacks show; main.py where it is left out."), \
+    TEXT_IN (asked.name, "name", 255, "The file name in tracebacks; main.py by default."), \
     FLAG_IN (asked.check, "check", \
-             "Whether the code is only held against its profile's guard, and does not run."), \
+             "Whether to check the code against its profile's guard without running it."), \
     TEXT_IN (approval, "approval", 36, \
-             "The approval that this was given; without it, a yes to the same counts too."), \
+             "The approval to use; without it, an approval of the same request is used too."), \
     {.name = "keep_over", .types = FIELD_INTEGER, .optional = TRUE, .maximum = 1 << 30, .unit = "bytes", \
      PLACE (asked.keep_over), \
-     .text = "Output longer than this is kept whole, also where the result has all of it."}, \
+     .text = "Output longer than this is stored whole, even if the result contains all of it."}, \
     {.name = "wait", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "true", \
-     .text = "Of a cell: whether it waits for its turn while another runs."}
+     .text = "For a cell: whether it waits while another one runs."}
 
 #define MEMBERS_OF_CODE \
-    FIELD_CODE ("The Python code. The value of its last expression comes back as well."), \
+    FIELD_CODE ("The Python code. The value of its last expression is returned too."), \
     MEMBERS_OF_RUN, \
-    ASK_TEXT ("stdin", TEXT_MAX, "Standard input; empty where it is left out.")
+    ASK_TEXT ("stdin", TEXT_MAX, "Standard input; empty by default.")
 
 #define EVICT \
-    FLAG_IN (asked.evict, "evict", "Whether the session of the owner's that was idle longest ends, where they " \
-                                   "have as many as they may; else the answer is busy then.")
+    FLAG_IN (asked.evict, "evict", "Whether to end the owner's session that was idle longest if they have reached the limit; by default the answer is then busy.")
 
 #define OF_SESSION FIELD_NAME ("session", FALSE, "The session's name or id.")
 
 const struct field run_new_params[] = {
     MEMBERS_OF_CODE,
-    FIELD_NAME ("session", TRUE, "Go on in this session, where its variables are."),
+    FIELD_NAME ("session", TRUE, "Run in this session, with its variables."),
     MEMBERS_OF_PLACE,
     MEMBERS_OF_ALL (LIMITS, file_fields),
     {.name = "workdir", .types = FIELD_OBJECT, .members = workdir_fields, .optional = TRUE,
@@ -132,7 +130,7 @@ const struct field session_cell_params[] = {
 };
 
 const struct field session_new_params[] = {
-    FIELD_NAME ("name", TRUE, "A name for it; without one it has an id alone."),
+    FIELD_NAME ("name", TRUE, "A name; otherwise it only has an id."),
     EVICT,
     MEMBERS_OF_PLACE,
     MEMBERS_OF_ALL (LIMITS, file_fields),
@@ -143,9 +141,9 @@ const struct field session_replay_params[] = {
     OF_SESSION,
     FIELD_NAME ("name", TRUE, "A name for the new session."),
     {.name = "from", .types = FIELD_INTEGER, .optional = TRUE, .standard = "0", .maximum = G_MAXINT32,
-     .text = "The first cell to run; 0: all that there are."},
+     .text = "The first cell to run; 0: all cells."},
     {.name = "keep_going", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "true",
-     .text = "Whether it goes on when a cell does not end as ok; else nothing changes then."},
+     .text = "Whether to continue when a cell does not end as ok; otherwise nothing changes in that case."},
     EVICT,
     MEMBERS_OF_PLACE,
     MEMBERS_OF_ALL (LIMITS, file_fields),

@@ -21,7 +21,7 @@ const struct field session_variables_params[] = {
 };
 const struct field session_checkpoint_params[] = {
     SESSION,
-    FIELD_NAME ("name", TRUE, "A name for the checkpoint; without one it has an id alone."),
+    FIELD_NAME ("name", TRUE, "A name for the checkpoint; otherwise it only has an id."),
     {0},
 };
 const struct field session_rollback_params[] = {
@@ -38,7 +38,7 @@ const struct field session_branch_params[] = {
      .standard = "1",
      .minimum = 1,
      .maximum = 4096,
-     .text = "How many; all are made, or none."},
+     .text = "The number; all are created, or none."},
     {0},
 };
 
@@ -48,20 +48,20 @@ const struct field session_branch_params[] = {
 #define CHECKPOINT_ROWS \
     TEXT ("checkpoint_id", "Its id."), \
     TEXT_0 ("name", "Its name."), \
-    WHOLE ("cell", "The last cell before it."), \
+    WHOLE ("cell", "The last cell before the checkpoint."), \
     WHOLE ("variables", "How many there were."), \
-    TEXT ("created", "When it was made."), \
-    WHOLE ("memory_bytes", "What it holds.")
+    TEXT ("created", "Time of creation."), \
+    WHOLE ("memory_bytes", "Its memory.")
 /* clang-format on */
 
 static const struct field checkpoint_fields[] = {CHECKPOINT_ROWS, FIELD_END ("CheckpointSummary")};
 static const struct field new_checkpoint_fields[] = {
     CHECKPOINT_ROWS,
-    TEXTS ("warnings", "What the session and the checkpoint still share."),
+    TEXTS ("warnings", "Memory that the session and the checkpoint share."),
     FIELD_END ("Checkpoint"),
 };
 static const struct field checkpoints_fields[] = {
-    LIST ("checkpoints", checkpoint_fields, "The oldest first."),
+    LIST ("checkpoints", checkpoint_fields, "Oldest first."),
     FIELD_END ("CheckpointList"),
 };
 
@@ -69,19 +69,19 @@ const struct field session_whole_fields[] = {
     TEXT ("session_id", "A UUID of version 7."),
     TEXT_0 ("name", "Its name."),
     TEXT_0 ("owner", "Its owner."),
-    TEXT_0 ("environment", "Its interpreter and packages."),
-    TEXT_0 ("profile", "Its limits and rules."),
+    TEXT_0 ("environment", "Its environment."),
+    TEXT_0 ("profile", "Its profile."),
     TEXT ("state", "idle, busy or ended."),
-    WHOLE ("cells", "How many it ran."),
-    WHOLE ("variables", "How many it has."),
-    TEXT ("created", "When it was made."),
-    WHOLE_0 ("idle_ms", "Since it was used; null unless it is idle."),
-    WHOLE_0 ("expires_in_ms", "When it ends if nobody uses it; null unless it is idle."),
-    WHOLE ("memory_bytes", "What it held when it was last looked at."),
-    TEXT_0 ("parent", "The session that it is a branch of."),
+    WHOLE ("cells", "Number of cells that it ran."),
+    WHOLE ("variables", "Number of variables."),
+    TEXT ("created", "Time of creation."),
+    WHOLE_0 ("idle_ms", "Time since the last use; null unless it is idle."),
+    WHOLE_0 ("expires_in_ms", "Time until it ends if it is not used; null unless it is idle."),
+    WHOLE ("memory_bytes", "Memory at the last measurement."),
+    TEXT_0 ("parent", "The session from which it was branched."),
     LIST ("checkpoints", checkpoint_fields, "Its checkpoints."),
     TEXT_0 ("shell", "ipython or plain."),
-    PART_0 ("isolation", result_isolation_fields, "How it is isolated."),
+    PART_0 ("isolation", result_isolation_fields, "Its isolation."),
     TEXT_0 ("reason", "Why it has ended."),
     FIELD_END ("SessionInfo"),
 };
@@ -112,8 +112,8 @@ static const struct field cell_fields[] = {
     TEXT ("started", "In UTC."),   REAL ("wall_ms", "How long it took."), FIELD_END ("HistoryCell"),
 };
 static const struct field history_fields[] = {
-    LIST ("cells", cell_fields, "The oldest first."),
-    WHOLE ("dropped", "How many of the first are no longer on record."),
+    LIST ("cells", cell_fields, "Oldest first."),
+    WHOLE ("dropped", "The number of earlier cells that are no longer recorded."),
     FIELD_END ("History"),
 };
 

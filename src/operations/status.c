@@ -17,21 +17,20 @@ status_show (const struct operation_call *call, G_GNUC_UNUSED GError **error)
 }
 
 static const struct field status_fields[] = {
-    FLAG ("daemon", "Whether it is a daemon, and no program that has an engine of its own."),
+    FLAG ("daemon", "Whether it is a daemon, as opposed to a program with its own engine."),
     TEXT ("version", "Of Adder."),
     SOME (.name = "pid", .types = FIELD_INTEGER, .text = "Of the daemon."),
-    SOME (.name = "socket", .types = FIELD_TEXT, .text = "Where it listens on its machine."),
-    SOME (.name = "uptime_ms", .types = FIELD_INTEGER, .text = "For how long."),
+    SOME (.name = "socket", .types = FIELD_TEXT, .text = "Its socket."),
+    SOME (.name = "uptime_ms", .types = FIELD_INTEGER, .text = "Time since its start."),
     SOME (.name = "idle_exit_ms", .types = FIELD_INTEGER,
-          .text = "It ends after so long without a connection; 0: never."),
+          .text = "It exits after this time without a connection; 0: never."),
     SOME (.name = "connections", .types = FIELD_INTEGER, .text = "At the socket, not counting the caller's."),
     SOME (.name = "running", .types = FIELD_INTEGER, .text = "Runs, calls and other work."),
     SOME (.name = "runs", .types = FIELD_INTEGER, .text = "How many there were."),
     SOME (.name = "config_changed", .types = FIELD_BOOLEAN,
-          .text =
-              "Whether the configuration is another one than it was read: adder serve reload applies it."),
+          .text = "Whether the configuration has changed since it was read; adder serve reload applies it."),
     SOME (.name = "http", .types = FIELD_LIST, .items = FIELD_TEXT,
-          .text = "The addresses at which it answers HTTP."),
+          .text = "The addresses at which it serves HTTP."),
     SOME (.name = "http_connections", .types = FIELD_INTEGER, .text = "There."),
     MAP ("engine", FIELD_ANY, "Pools, sessions, memory, approvals and the store."),
     FIELD_END ("Status"),

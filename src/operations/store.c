@@ -37,47 +37,47 @@ static const struct field show_fields[] = {
     FLAG ("keeps_records", "Whether records are kept."),
     FLAG ("keeps_files", "Whether files are kept."),
     TEXT ("node", "This machine's name among those that share the store."),
-    PART ("records_at", place_fields, "Where records are."),
-    PART ("files_at", place_fields, "Where files are."),
+    PART ("records_at", place_fields, "Where records are stored."),
+    PART ("files_at", place_fields, "Where files are stored."),
     WHOLE ("records", "How many."),
     WHOLE ("files", "How many."),
     WHOLE ("bytes", "Their total size."),
-    WHOLE ("owners", "Who have some."),
-    MAP ("limits", FIELD_INTEGER, "Of [store] in the configuration."),
+    WHOLE ("owners", "The owners of these files."),
+    MAP ("limits", FIELD_INTEGER, "As in [store] of the configuration."),
     FIELD_END ("StoreInfo"),
 };
 static const struct field lost_fields[] = {
     TEXT ("file_id", "Its id."),
     TEXT ("name", "Its name."),
-    TEXT ("owner", "Whose it is."),
+    TEXT ("owner", "Its owner."),
     WHOLE ("bytes", "How large it was."),
     TEXT ("why", "What is wrong with its content."),
     FIELD_END ("LostFile"),
 };
 static const struct field check_fields[] = {
-    FLAG ("healthy", "Whether all is whole, or was made so."),
+    FLAG ("healthy", "Whether everything is intact or was repaired."),
     FLAG ("deep", "Whether all files were read."),
     WHOLE ("files", "How many there are."),
     WHOLE ("bytes", "Their total size."),
-    WHOLE ("stored_bytes", "Of the contents by their names."),
-    WHOLE ("lost_count", "Files without their content, or with another."),
-    WHOLE ("forgotten", "Those of them that were removed, with `force`."),
+    WHOLE ("stored_bytes", "Size of the contents, by name."),
+    WHOLE ("lost_count", "Files whose content is missing or differs."),
+    WHOLE ("forgotten", "Lost files that were removed, with `force`."),
     LIST ("lost", lost_fields, "The first of them."),
-    WHOLE ("unknown_removed", "Contents that no file has, and that were removed."),
-    WHOLE ("unknown_left", "Those that were left, since it may be the wrong database."),
-    WHOLE ("foreign", "Other things in the same place."),
-    TEXTS ("unknown", "The first contents that no file has."),
-    WHOLE ("swept", "Contents that a crash left without a name."),
-    TEXTS ("problems", "Of the database."),
+    WHOLE ("unknown_removed", "Contents that belonged to no file and were removed."),
+    WHOLE ("unknown_left", "Contents that were kept, since it may be the wrong database."),
+    WHOLE ("foreign", "Unrelated objects in the same place."),
+    TEXTS ("unknown", "The first contents that belong to no file."),
+    WHOLE ("swept", "Unnamed contents left by a crash."),
+    TEXTS ("problems", "Problems of the database."),
     FIELD_END ("StoreCheck"),
 };
 static const struct field *const show_replies[] = {show_fields, NULL};
 static const struct field *const check_replies[] = {check_fields, NULL};
 
 static const struct field check_params[] = {
-    ASK_FLAG ("deep", "Also reads all files and compares their digests."),
-    ASK_FLAG ("force", "Also removes what may only look lost, such as rows of files in a directory that is "
-                       "not mounted."),
+    ASK_FLAG ("deep", "Also read all files and compare their digests."),
+    ASK_FLAG ("force", "Also remove rows of files that may only seem lost, for instance in a directory that "
+                       "is not mounted."),
     {0},
 };
 

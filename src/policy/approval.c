@@ -293,10 +293,10 @@ find_for (struct approvals *approvals, const struct approval_subject *subject, c
   if (approval && approval_is_of (approval, subject) && is_for (approval, subject))
     return approval;
   if (given)
-    *ret_note = approval && approval_is_of (approval, subject)
-                    ? "the approval that was given is for something else: code, arguments, files, limits or "
-                      "place are not the same"
-                    : "the approval that was given is not known here: it was used or has expired";
+    *ret_note =
+        approval && approval_is_of (approval, subject)
+            ? "the approval does not match the request: code, arguments, files, limits or place differ"
+            : "the approval that was given is not known here: it was used or has expired";
   return find_same (approvals, subject);
 }
 

@@ -45,8 +45,8 @@ check_module (const char *word, GError **error)
 const struct profile_key profile_blocked_keys[] = {
     {"calls", PROFILE_LIST, PROFILE_AT (blocked.calls), .check = check_call,
      .values = "functions of modules, with `*` at the end of a name",
-     .text = "What raises PermissionError when it is called: `os.system os.exec*`."},
+     .text = "Functions that raise PermissionError when called: `os.system os.exec*`."},
     {"modules", PROFILE_LIST, PROFILE_AT (blocked.modules), .check = check_module, .values = "modules",
-     .text = "What raises PermissionError when it is imported, with all that is in it: `subprocess`."},
+     .text = "Modules that raise PermissionError when imported, with their contents: `subprocess`."},
     {NULL},
 };

@@ -44,34 +44,32 @@ profile_mitigations (const struct profile *profile)
 }
 
 static const struct profile_key main_keys[] = {
-    {"title", PROFILE_TEXT, PROFILE_AT (title), .text = "One line for people."},
+    {"title", PROFILE_TEXT, PROFILE_AT (title), .text = "A description in one line."},
     {"environment", PROFILE_TEXT, PROFILE_AT (environment), .check = check_environment, .values = "a name",
-     .text = "The environment of a run that names none; else the configuration's."},
+     .text = "The default environment of runs; without it, the configuration's."},
     {"min_isolation", PROFILE_COUNT, PROFILE_AT (min_isolation), .maximum = 4,
-     .text = "A run is refused on a host that does not reach this level."},
+     .text = "Runs are refused on a host that does not reach this level."},
     {"role", PROFILE_CHOICE, PROFILE_AT (role), .choices = config_roles,
-     .text = "The lowest role that may use the profile; else `guest`, which is everybody."},
+     .text = "The lowest role that may use the profile; the default, `guest`, is everybody."},
     {"approval", PROFILE_CHOICE, PROFILE_AT (approval), .choices = approval_modes,
-     .text =
-         "Whether somebody must say yes: `always`, before anything runs, or only before it has an `effect` "
-         "on a directory of the host ([approval.md](approval.md)); else `never`."},
+     .text = "Whether a person must approve: `always`, before anything runs, or only before an `effect` "
+             "on a directory of the host ([approval.md](approval.md)); the default is `never`."},
     {"mitigations", PROFILE_LIST, PROFILE_AT (mitigations), .check = host_check_mitigation,
      .values = "`core_scheduling`, `store_bypass`, `indirect_branch`, `l1d_flush`",
      .text =
-         "What is asked of scheduler and processor against learning by timing, beside the configuration's "
-         "`[sandbox] mitigations` ([isolation.md](isolation.md#mitigations)). A sandbox with more than "
-         "that has is made for each run."},
+         "Mitigations against timing attacks, by scheduler and processor, in addition to the configuration's "
+         "`[sandbox] mitigations` ([isolation.md](isolation.md#mitigations)). If they exceed those of the "
+         "configuration, each run gets a new sandbox."},
     {"tables", PROFILE_CHOICE, PROFILE_AT (tables), .choices = request_tables_names,
-     .text = "Tables that the code shows are written to files as well, whole: `csv`, `parquet` or `json` "
-             "([results.md](results.md)); else `none`."},
+     .text = "Also write displayed tables to files, whole: `csv`, `parquet` or `json` "
+             "([results.md](results.md)); the default is `none`."},
     {"keep_files", PROFILE_BOOLEAN, PROFILE_AT (keep_files),
-     .text = "Whether files that the code leaves, and its long output, are kept in the store; else they are. "
+     .text = "Whether the code's files and long output are stored; by default they are. "
              "A record names them with their digests in either case."},
     {"backend", PROFILE_CHOICE, PROFILE_AT (backend), .choices = backend_names,
-     .text =
-         "`container`: runs are in containers of Docker or Podman (docs/containers.md), and "
-         "refused where none is available; `auto`: these have a sandbox of the host's, and a warning; else "
-         "`native`. `--isolation` of a run wins."},
+     .text = "`container`: runs use containers of Docker or Podman (docs/containers.md), and are refused if "
+             "none is available; `auto`: they then use a sandbox, with a warning; the default is `native`. A "
+             "run's `--isolation` takes precedence."},
     {NULL},
 };
 
@@ -161,9 +159,9 @@ check_maxima (const struct profile *profile, const char **ret_key, GError **erro
 
 static const struct profile_key session_keys[] = {
     {"allowed", PROFILE_BOOLEAN, PROFILE_AT (session.allowed),
-     .text = "Whether sessions may be made with the profile; else they may."},
+     .text = "Whether the profile allows sessions; by default it does."},
     {"idle_ms", PROFILE_DURATION, PROFILE_AT (session.idle_ms), .minimum = 10, .maximum = 7 * DAY_MS,
-     .text = "A session of the profile ends when it was not used for so long; else the configuration's."},
+     .text = "A session of the profile ends after this time without use; without it, the configuration's."},
     {NULL},
 };
 
@@ -171,9 +169,8 @@ static const struct profile_key session_keys[] = {
 
 static const struct profile_key packages_keys[] = {
     {"with", PROFILE_BOOLEAN, PROFILE_AT (packages.with),
-     .text = "Whether a run that comes over HTTP or MCP may name packages (`packages`), which are installed "
-             "for it "
-             "on this machine ([packages.md](packages.md)); else only one from the command line may."},
+     .text = "Whether a run over HTTP or MCP may name packages (`packages`), which are installed on this "
+             "machine ([packages.md](packages.md)); by default only runs from the command line may."},
     {NULL},
 };
 
@@ -206,22 +203,24 @@ show_variables (const struct profile *profile)
 /* ---- all of them ---- */
 
 const struct profile_group profile_groups[] = {
-    {"profile", "What it is, and who may use it.", main_keys},
-    {"limits", "What a run gets that asks for nothing: `NAME = VALUE` for any limit.", .set = set_default,
+    {"profile", "General settings, and who may use the profile.", main_keys},
+    {"limits", "Default limits of a run: `NAME = VALUE` for any limit.", .set = set_default,
      .show = show_defaults},
-    {"maxima", "The most that a run may ask for, `NAME = VALUE` for any limit; else what the limit allows.",
+    {"maxima",
+     "The most that a run may request, `NAME = VALUE` for any limit; without it, the limit's maximum.",
      .set = set_maximum, .show = show_maxima, .check = check_maxima},
-    {"session", "Interpreters that are kept between runs.", session_keys},
-    {"packages", "Packages that a run may have beside those of its environment.", packages_keys},
-    {"variables", "Environment variables of the code: `NAME = VALUE`. What a run brings itself wins.",
+    {"session", "Interpreters that keep their state between runs.", session_keys},
+    {"packages", "Packages that a run may add to those of its environment.", packages_keys},
+    {"variables",
+     "Environment variables of the code: `NAME = VALUE`. Those of the run itself take precedence.",
      .set = set_variable, .show = show_variables},
     {"blocked",
-     "What raises PermissionError when the user's own code asks for it, while what libraries import and call "
-     "goes on working.",
+     "Functions and modules that raise PermissionError in the user's own code, while libraries can still use "
+     "them.",
      profile_blocked_keys},
-    {"guard", "What code may not be: it is held against these rules before any of it runs (docs/guard.md).",
-     profile_guard_keys, .show = profile_guard_show},
-    {"workdir", "Directories of the host that code works in, and what comes along with them.",
+    {"guard", "Rules that code is checked against before any of it runs (docs/guard.md).", profile_guard_keys,
+     .show = profile_guard_show},
+    {"workdir", "Directories of the host in which code works, and variables that are passed on with them.",
      profile_workdir_keys},
     {"network", "What the code can reach (docs/network.md).", profile_network_keys,
      .check = profile_network_check},

@@ -49,7 +49,7 @@ set_choice (const struct profile_key *key, struct profile *profile, const char *
       return TRUE;
     }
   g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)key->choices);
-  return profile_keys_invalid (error, "\"%s\" is none of: %s", value, known);
+  return profile_keys_invalid (error, "\"%s\" is not one of: %s", value, known);
 }
 
 static gboolean

@@ -82,28 +82,25 @@ check_secret_file (const char *value, GError **error)
 
 const struct profile_key profile_network_keys[] = {
     {"mode", PROFILE_CHOICE, PROFILE_AT (network.mode), .choices = network_names,
-     .text = "`none`: nothing, and so it is when it is not said. `allow`: the hosts of `allow`, by way of a "
-             "proxy. "
-             "`full`: the host's network, with all that it leads to; for work that a person approved."},
+     .text = "`none`, the default: nothing. `allow`: the hosts of `allow`, through a proxy. `full`: the "
+             "host's network, with everything that it reaches; for work that a person approved."},
     {"allow", PROFILE_LIST, PROFILE_AT (network.allow), .check = check_entry,
      .values = "`api.example.org`, `*.example.org`, `example.org:8443`, `192.0.2.7`, `10.1.0.0/16`, `*`",
      .text =
-         "The hosts that code can reach with `mode = allow`; without a port 80 and 443. `*.` stands for any "
-         "name below, `*` for any host. An empty list: none. Private addresses are always refused, except "
+         "The hosts that code can reach with `mode = allow`; without a port, ports 80 and 443. `*.` means "
+         "any name below, `*` any host, an empty list none. Private addresses are always refused, except "
          "for the configuration's `[network] private_networks`."},
     {"secret_host", PROFILE_TEXT, PROFILE_AT (network.secret_host), .check = check_secret_host,
      .values = "`https://api.example.org`",
-     .text =
-         "The one host on whose requests the proxy puts `secret_header`, so that code never has the key. "
-         "Code asks for `http://api.example.org/...`; the proxy speaks TLS to it where this says `https`."},
+     .text = "The host to whose requests the proxy adds `secret_header`, so that code never has the key. "
+             "Code requests `http://api.example.org/...`; the proxy uses TLS if this begins with `https`."},
     {"secret_header", PROFILE_TEXT, PROFILE_AT (network.secret_header), .check = check_secret_header,
      .values = "`Authorization: Bearer {}`",
-     .text = "The header, with `{}` where the key goes; else `Authorization: Bearer {}`."},
+     .text = "The header, with `{}` for the key; by default `Authorization: Bearer {}`."},
     {"secret_file", PROFILE_TEXT, PROFILE_AT (network.secret_file), .check = check_secret_file,
-     .values = "an absolute path",
-     .text = "The file that holds the key; nobody but its owner may be able to read it."},
+     .values = "an absolute path", .text = "The file with the key; only its owner may be able to read it."},
     {"secret_variable", PROFILE_TEXT, PROFILE_AT (network.secret_variable), .values = "a name",
-     .text = "Instead of `secret_file`: the environment variable of the daemon that holds the key."},
+     .text = "Instead of `secret_file`: the daemon's environment variable with the key."},
     {NULL},
 };
 

@@ -23,13 +23,12 @@ profile_workdir_check_variable (const char *word, GError **error)
 
 const struct profile_key profile_workdir_keys[] = {
     {"mode", PROFILE_CHOICE, PROFILE_AT (workdir.mode), .choices = modes,
-     .text = "The most that a run may ask for of a work directory; `overlay` allows `--review` as well. Else "
-             "`rw`."},
+     .text = "The most that a run may request for a work directory; `overlay` also allows `--review`. The "
+             "default is `rw`."},
     {"variables", PROFILE_LIST, PROFILE_AT (workdir.variables), .check = profile_workdir_check_variable,
      .values = "names, with `*` and `?`",
-     .text = "Environment variables of the caller that the code gets; else none. Wildcards never match a "
-             "name that "
-             "looks like a secret's."},
+     .text = "The caller's environment variables that the code gets; by default none. Wildcards never match "
+             "names that look like secrets."},
     {NULL},
 };
 
@@ -43,7 +42,7 @@ profile_allows_workdir (const struct profile *profile, enum workdir_mode mode, G
                  profile->name);
   else
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
-                 "the profile %s allows a work directory as \"%s\" at most, and \"%s\" is asked for",
+                 "the profile %s allows a work directory as \"%s\" at most, and \"%s\" was requested",
                  profile->name, modes[profile->workdir.mode], workdir_mode_name (mode));
   return FALSE;
 }

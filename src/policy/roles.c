@@ -22,7 +22,7 @@ role_parse (const char *text, enum role *ret_role, GError **error)
     }
   g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)config_roles);
   g_autofree char *shown = text_one_line (text, 40);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is none of the roles: %s", shown, known);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not one of the roles: %s", shown, known);
   return FALSE;
 }
 

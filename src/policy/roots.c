@@ -129,7 +129,7 @@ roots_check (const struct config *config, GError **error)
     autoclose int fd = roots_open_folder (&root, error);
     gboolean first = g_hash_table_add (names, g_strdup (root.name));
     if (fd >= 0 && !first)
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "[http] roots: %s stands there twice", root.name);
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "[http] roots: %s occurs twice", root.name);
     root_clear (&root);
     if (fd < 0 || !first)
       return FALSE;
@@ -152,8 +152,8 @@ allows (const struct root *root, const char *mode, GError **error)
   if (wanted <= root->mode->most)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
-               "the root %s allows runs to work in it as \"%s\" at most, and \"%s\" is asked for", root->name,
-               workdir_mode_name (root->mode->most), mode);
+               "the root %s allows runs to work in it as \"%s\" at most, and \"%s\" was requested",
+               root->name, workdir_mode_name (root->mode->most), mode);
   return FALSE;
 }
 

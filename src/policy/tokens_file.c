@@ -223,7 +223,7 @@ are_different (const GPtrArray *tokens, GError **error)
     struct token *token = tokens->pdata[i];
     const struct token *before = i > 0 ? tokens->pdata[i - 1] : NULL;
     if ((before && strcmp (before->name, token->name) == 0) || !g_hash_table_add (digests, token->digest)) {
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the token %s stands there twice", token->name);
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the token %s occurs twice", token->name);
       return FALSE;
     }
   }

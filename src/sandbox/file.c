@@ -50,7 +50,7 @@ enter_directory (int file_fd, char path[PATH_MAX], const char **ret_name, struct
   snprintf (link, sizeof link, "/proc/self/fd/%d", file_fd);
   ssize_t length = readlink (link, path, PATH_MAX - 1);
   if (length < 0)
-    return fault_set (fault, errno, "cannot find out where the file lies");
+    return fault_set (fault, errno, "cannot find out where the file is");
   path[length] = '\0';
   char *slash = strrchr (path, '/');
   if (path[0] != '/' || !slash)
@@ -133,7 +133,7 @@ file_check_place (int lower_fd, const char *name, const struct stat *file, struc
   if (fstatat (lower_fd, name, &seen, AT_SYMLINK_NOFOLLOW) < 0)
     return fault_set (fault, errno, "cannot find the file where it was opened");
   if (seen.st_dev != file->st_dev || seen.st_ino != file->st_ino)
-    return fault_set (fault, ESTALE, "another file lies where the file was opened");
+    return fault_set (fault, ESTALE, "another file is now in the place where the file was opened");
   return 0;
 }
 
@@ -189,11 +189,11 @@ file_check_readable (int mount_fd, const struct stat *file, struct fault *fault)
   struct stat seen;
   char byte, path[64];
   if (fstat (mount_fd, &seen) < 0 || !S_ISREG (seen.st_mode) || seen.st_ino != file->st_ino)
-    return fault_set (fault, ESTALE, "another file lies where the file was opened");
+    return fault_set (fault, ESTALE, "another file is now in the place where the file was opened");
   snprintf (path, sizeof path, "/proc/self/fd/%d", mount_fd);
   autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
   if (fd < 0 || pread (fd, &byte, 1, 0) < 0)
-    return fault_set (fault, errno, "the sandbox could not read the file where it lies");
+    return fault_set (fault, errno, "the sandbox could not read the file in its place");
   return 0;
 }
 

@@ -27,7 +27,7 @@ check_digest (const char *sha256, GError **error)
 {
   if (strlen (sha256) == DIGEST_LETTERS && strspn (sha256, "0123456789abcdef") == DIGEST_LETTERS)
     return TRUE;
-  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "what is given as SHA-256 of a file is none");
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the SHA-256 of a file is invalid");
   return FALSE;
 }
 

@@ -221,7 +221,7 @@ database_postgres_check_url (const char *where, struct sql_failure *failure)
   g_autofree char *text =
       g_strconcat ("the URL cannot be read: ",
                    problem   ? problem
-                   : options ? "its host or port is none (in a password @ is %40, and / is %2F)"
+                   : options ? "its host or port is invalid (in a password @ is %40, and / is %2F)"
                              : "no memory is left",
                    NULL);
   PQfreemem (problem);

@@ -65,10 +65,8 @@ database_sqlite_explain (struct connection *connection, int code, struct sql_fai
   case SQLITE_CORRUPT:
   case SQLITE_NOTADB:
     database_sqlite_fail_away (
-        failure,
-        "the file is damaged, or no database. Adder leaves it as it is: put a backup in its place, or move "
-        "it "
-        "away together with its -wal and -shm files, and a new one is begun");
+        failure, "the file is damaged, or not a database. Adder leaves it unchanged: replace it by a backup, "
+                 "or move it away together with its -wal and -shm files, and a new one is created");
     return;
   case SQLITE_FULL:
     database_sqlite_fail_away (failure, "no space is left on its disk");

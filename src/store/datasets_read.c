@@ -166,7 +166,7 @@ tell_what_there_is (struct store *store, const char *owner, const char *text, co
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no data set %s: there is %s%s", text,
                  names->str, shown > NAMES_SHOWN ? " ..." : "");
   else {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no data set %s: there is none yet",
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no data set %s: there are none yet",
                  text);
     error_add_advice (error, " (adder data collect, adder data import)");
   }

@@ -53,8 +53,8 @@ file_find_one (struct store *store, const struct file_query *query, const char *
     return g_ptr_array_steal_index (rows, 0);
   g_autofree char *shown = text_one_line (id, 60);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-               "there is no %s %s: it never was, is somebody else's, was removed or has expired", what,
-               shown);
+               "there is no %s %s: it never existed, belongs to somebody else, was removed or has expired",
+               what, shown);
   return NULL;
 }
 

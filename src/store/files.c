@@ -340,7 +340,7 @@ files_keep (struct store *store, struct transaction *transaction, const struct f
       return FALSE;
     if (files[i].written && changed != 1) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-                   "the row of file %s is gone: somebody took its writer for dead", files[i].id);
+                   "the row of file %s is gone: its writer was considered dead", files[i].id);
       return FALSE;
     }
   }

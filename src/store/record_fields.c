@@ -13,33 +13,36 @@
 /* clang-format on */
 
 static const struct field usage_fields[] = {
-    MS_OF ("queue_ms", RECORD_QUEUE_US, "Waiting for a sandbox."),
-    MS_OF ("wall_ms", RECORD_WALL_US, "By the clock."),
-    MS_OF ("cpu_ms", RECORD_CPU_US, "Of the processors."),
-    WHOLE_OF ("peak_memory_bytes", RECORD_PEAK_BYTES, "The most that it held."),
+    MS_OF ("queue_ms", RECORD_QUEUE_US, "Time spent waiting for a sandbox."),
+    MS_OF ("wall_ms", RECORD_WALL_US, "Wall-clock time."),
+    MS_OF ("cpu_ms", RECORD_CPU_US, "Processor time."),
+    WHOLE_OF ("peak_memory_bytes", RECORD_PEAK_BYTES, "Its highest memory use."),
     FIELD_END ("RecordUsage"),
 };
 
 const struct field record_workdir_fields[] = {
-    TEXT ("path", "Of the directory."),
+    TEXT ("path", "The path of the directory."),
     TEXT ("mode", "read, overlay, review or rw."),
     FIELD_END ("RecordWorkDirectory"),
 };
 static const struct field more_fields[] = {
-    SOME (.name = "description", .types = FIELD_TEXT, .text = "What the code is for."),
-    SOME (.name = "arguments", .types = FIELD_ANY, .text = "Of the tool, shortened."),
-    SOME (.name = "argv", .types = FIELD_LIST, .items = FIELD_TEXT, .text = "Of the code."),
-    SOME (.name = "variables", .types = FIELD_LIST, .items = FIELD_TEXT, .text = "Names of its environment."),
-    SOME (.name = "inputs", .types = FIELD_LIST, .items = FIELD_TEXT, .text = "Files that it was given."),
+    SOME (.name = "description", .types = FIELD_TEXT, .text = "The purpose of the code."),
+    SOME (.name = "arguments", .types = FIELD_ANY, .text = "The tool's arguments, shortened."),
+    SOME (.name = "argv", .types = FIELD_LIST, .items = FIELD_TEXT, .text = "The code's arguments."),
+    SOME (.name = "variables", .types = FIELD_LIST, .items = FIELD_TEXT,
+          .text = "The names of its environment variables."),
+    SOME (.name = "inputs", .types = FIELD_LIST, .items = FIELD_TEXT, .text = "The files that it got."),
     SOME (.name = "workdir", .types = FIELD_OBJECT, .members = record_workdir_fields,
-          .text = "Where it worked."),
+          .text = "Its work directory."),
     SOME (.name = "limits", .types = FIELD_OBJECT, .items = FIELD_INTEGER,
-          .text = "Those that are not the default."),
-    SOME (.name = "missing", .types = FIELD_LIST, .items = FIELD_TEXT, .text = "What the host lacked."),
-    SOME (.name = "output", .types = FIELD_OBJECT, .text = "How much there was, and whether it is kept."),
-    SOME (.name = "files", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "That it made."),
+          .text = "Limits that differ from the default."),
+    SOME (.name = "missing", .types = FIELD_LIST, .items = FIELD_TEXT,
+          .text = "Mechanisms that the host lacked."),
+    SOME (.name = "output", .types = FIELD_OBJECT,
+          .text = "The size of its output, and whether it is stored."),
+    SOME (.name = "files", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "The files that it created."),
     SOME (.name = "error", .types = FIELD_OBJECT, .text = "What went wrong, shortened."),
-    SOME (.name = "signal", .types = FIELD_INTEGER, .text = "That ended it."),
+    SOME (.name = "signal", .types = FIELD_INTEGER, .text = "The signal that ended it."),
     SOME (.name = "denials", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "As in the result."),
     SOME (.name = "network", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "As in the result."),
     SOME (.name = "waits_for", .types = FIELD_TEXT, .text = "The approval that it waits for."),
@@ -49,28 +52,28 @@ static const struct field more_fields[] = {
 /* clang-format off */
 #define BEFORE_CODE \
     TEXT_OF ("run_id", RECORD_RUN_ID, "As in the result."), \
-    TEXT_OF ("started", RECORD_STARTED_MS, "When it was asked for."), \
-    TEXT_OF ("owner", RECORD_OWNER, "Who asked."), \
-    TEXT_OF ("conversation", RECORD_CONVERSATION, "In which conversation."), \
-    TEXT_OF ("front_end", RECORD_FRONT_END, "By which way."), \
-    TEXT_OF ("role", RECORD_ROLE, "As what."), \
-    TEXT_OF ("tool", RECORD_TOOL, "With which tool."), \
-    TEXT_OF ("profile", RECORD_PROFILE, "Under which rules."), \
-    TEXT_OF ("environment", RECORD_ENVIRONMENT, "In which interpreter."), \
-    TEXT_OF ("session_id", RECORD_SESSION, "In which session."), \
-    WHOLE_OF ("cell", RECORD_CELL, "As which cell."), \
+    TEXT_OF ("started", RECORD_STARTED_MS, "The time of the request."), \
+    TEXT_OF ("owner", RECORD_OWNER, "The caller."), \
+    TEXT_OF ("conversation", RECORD_CONVERSATION, "The conversation."), \
+    TEXT_OF ("front_end", RECORD_FRONT_END, "The interface."), \
+    TEXT_OF ("role", RECORD_ROLE, "The caller's role."), \
+    TEXT_OF ("tool", RECORD_TOOL, "The tool."), \
+    TEXT_OF ("profile", RECORD_PROFILE, "The profile."), \
+    TEXT_OF ("environment", RECORD_ENVIRONMENT, "The environment that it used."), \
+    TEXT_OF ("session_id", RECORD_SESSION, "The session."), \
+    WHOLE_OF ("cell", RECORD_CELL, "The number of the cell."), \
     TEXT_OF ("outcome", RECORD_OUTCOME, "How it ended."), \
     WHOLE_OF ("exit_code", RECORD_EXIT_CODE, "As in the result."), \
-    PART ("usage", usage_fields, "What it used."), \
-    WHOLE_OF ("isolation_level", RECORD_LEVEL, "Null where nothing ran."), \
-    TEXT_OF ("approval", RECORD_APPROVAL, "The yes that it had.")
-#define CODE_DIGEST TEXT_OF ("code_sha256", RECORD_CODE_SHA256, "The digest of all of the code.")
+    PART ("usage", usage_fields, "Resources that it used."), \
+    WHOLE_OF ("isolation_level", RECORD_LEVEL, "Null if nothing ran."), \
+    TEXT_OF ("approval", RECORD_APPROVAL, "Its approval.")
+#define CODE_DIGEST TEXT_OF ("code_sha256", RECORD_CODE_SHA256, "The digest of the whole code.")
 #define PLACE \
-    TEXT_OF ("node", RECORD_NODE, "Which machine wrote it."), \
-    WHOLE_OF ("seq", RECORD_SEQ, "Its place in that one's chain."), \
-    TEXT_OF ("digest", RECORD_DIGEST, "Of this row and the one before."), \
-    SOME (.name = "damaged", .types = FIELD_BOOLEAN, .text = "Somebody changed the row."), \
-    SOME (.name = "damaged_columns", .types = FIELD_LIST, .items = FIELD_TEXT, .text = "What cannot be read.")
+    TEXT_OF ("node", RECORD_NODE, "The machine that wrote it."), \
+    WHOLE_OF ("seq", RECORD_SEQ, "Its number in the machine's chain."), \
+    TEXT_OF ("digest", RECORD_DIGEST, "The digest of this row and the one before."), \
+    SOME (.name = "damaged", .types = FIELD_BOOLEAN, .text = "Whether the row was damaged."), \
+    SOME (.name = "damaged_columns", .types = FIELD_LIST, .items = FIELD_TEXT, .text = "The columns that cannot be read.")
 /* clang-format on */
 
 const struct field record_fields[] = {
@@ -80,7 +83,7 @@ const struct field record_fields[] = {
     {.name = "more",
      .types = FIELD_OBJECT | FIELD_NULL,
      .members = more_fields,
-     .text = "What else there is to say.",
+     .text = "Further details.",
      .marks = RECORD_FIELD_MARK (RECORD_MORE)},
     PLACE,
     FIELD_END ("Record"),
@@ -95,7 +98,7 @@ const struct field record_brief_fields[] = {
 };
 
 const struct field record_list_fields[] = {
-    LIST ("records", record_brief_fields, "The newest first."),
-    TEXT_0 ("next", "What to give as `before` for the next page; null: there is none."),
+    LIST ("records", record_brief_fields, "Newest first."),
+    TEXT_0 ("next", "The value of `before` for the next page; null if there is none."),
     FIELD_END ("RecordPage"),
 };

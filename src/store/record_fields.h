@@ -30,17 +30,17 @@ enum record_filter_kind {
 
 /* What a list, statistics and an export take, as rows of a table. */
 #define RECORD_FILTERS \
-    RECORD_FILTER ("since", 64, SINCE, "A day, a moment, or how long ago: 2h."), \
+    RECORD_FILTER ("since", 64, SINCE, "A day, a time, or an age: 2h."), \
     RECORD_FILTER ("until", 64, UNTIL, "Likewise."), \
-    RECORD_FILTER ("outcome", 32, OUTCOME, "Exactly this one."), \
+    RECORD_FILTER ("outcome", 32, OUTCOME, "Only this value."), \
     RECORD_FILTER ("tool", 128, TOOL, "With its toolset or without."), \
-    RECORD_FILTER ("profile", 64, EXACT, "Exactly this one."), \
-    RECORD_FILTER ("environment", 64, EXACT, "Exactly this one."), \
-    RECORD_FILTER ("front_end", 32, EXACT, "Exactly this one."), \
+    RECORD_FILTER ("profile", 64, EXACT, "Only this value."), \
+    RECORD_FILTER ("environment", 64, EXACT, "Only this value."), \
+    RECORD_FILTER ("front_end", 32, EXACT, "Only this value."), \
     RECORD_FILTER ("session", 64, EXACT, "Cells of this session, by its id."), \
     RECORD_FILTER ("conversation", ADDER_CONVERSATION_BYTES, EXACT, "Runs of this conversation."), \
     RECORD_FILTER ("node", 255, EXACT, "Of this machine."), \
-    RECORD_FILTER ("code", 1000, CODE, "Those whose code holds the text.")
+    RECORD_FILTER ("code", 1000, CODE, "Only runs whose code contains the text.")
 
 /* What a list takes besides. */
 #define RECORD_LIMIT_STANDARD 50
@@ -48,5 +48,5 @@ enum record_filter_kind {
 #define RECORD_PAGE \
     {.name = "limit", .types = FIELD_INTEGER, .optional = TRUE, .minimum = 1, \
      .standard = G_STRINGIFY (RECORD_LIMIT_STANDARD), .maximum = RECORD_LIMIT_MAX, .text = "How many at most.", .marks = RECORD_FILTER_LIMIT}, \
-    RECORD_FILTER ("before", 64, BEFORE, "The `next` of the page before.")
+    RECORD_FILTER ("before", 64, BEFORE, "The `next` of the previous page.")
 /* clang-format on */

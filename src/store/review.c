@@ -174,7 +174,7 @@ review_check_room (struct reviews *reviews, int store_fd, const struct review_su
   if (all->len < reviews->max_waiting && bytes <= reviews->max_bytes)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-               "too many changes wait for a yes or a no ([review] max_waiting, max_bytes)");
+               "too many reviews are pending ([review] max_waiting, max_bytes)");
   error_add_advice (error, ": adder approval list shows them");
   return FALSE;
 }
@@ -330,7 +330,7 @@ drop (const struct review *review, GError **error)
   if (review->phase == REVIEW_WAITING)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "the review %s was broken off: finish it or undo it before it is dropped", review->id);
+               "the review %s was interrupted: finish or undo it before you drop it", review->id);
   return FALSE;
 }
 

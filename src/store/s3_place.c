@@ -126,10 +126,10 @@ s3_place_parse (const char *rest, struct s3_place *ret_place, GError **error)
       (!s3_place_consists_of (place.prefix, PREFIX_LETTERS, 200) || strstr (place.prefix, "..") ||
        strstr (place.prefix, "//")))
     ok = s3_place_refuse (error,
-                          "\"%s\" cannot stand behind the bucket: letters, digits and - _ . / are allowed",
+                          "\"%s\" is not allowed after the bucket: letters, digits and - _ . / are allowed",
                           place.prefix);
   if (ok && !s3_place_consists_of (place.region, REGION_LETTERS, 64))
-    ok = s3_place_refuse (error, "region=%s is none", place.region);
+    ok = s3_place_refuse (error, "region=%s is invalid", place.region);
   if (ok && place.credentials && !g_path_is_absolute (place.credentials))
     ok = s3_place_refuse (error, "credentials=%s must be an absolute path", place.credentials);
   if (ok && place.ca && !g_path_is_absolute (place.ca))

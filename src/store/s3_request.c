@@ -369,7 +369,7 @@ static const struct ending endings[] = {
     {HTTP_NO_CA_FILE, NULL, "the file that ca= names in [store] blobs cannot be read", 0, FALSE, HTTP_UNFIT},
     {HTTP_NO_ANSWER, NULL, "the server ends connections without an answer", ALWAYS, FALSE, HTTP_BROKEN},
     {HTTP_CUT, NULL, "the server ends connections", ALWAYS, FALSE, HTTP_BROKEN},
-    {HTTP_ALIEN, NULL, "what answers there is not an S3 server", 0, FALSE, HTTP_BROKEN},
+    {HTTP_ALIEN, NULL, "the server is not an S3 server", 0, FALSE, HTTP_BROKEN},
     {0, NULL, "Message too long", 0, FALSE, HTTP_LONG, TRUE},
     {404, "NoSuchBucket", "the bucket does not exist: create it, or name another in [store] blobs", 0, FALSE},
     {403, "InvalidAccessKeyId", "the server does not know the access key", 0, FALSE},

@@ -19,7 +19,7 @@ const struct field collect_dataset_parameters[] = {
      .types = FIELD_TEXT,
      .pattern = DATASET_PATTERN,
      .pattern_words = DATASET_WORDS,
-     .text = "What the data set is to be called."},
+     .text = "The name of the data set."},
     MATERIALS_QUERY_FIELDS,
     PARAMETER_KEEP_VERSIONS,
     {0},

@@ -311,4 +311,4 @@ def test_layers_cannot_be_switched_off(installation):
 
 
 def test_table_is_current():
-    assert table.current() == table.made(CASES), "python3 tests/attack/table.py --write makes it anew"
+    assert table.current() == table.made(CASES), "python3 tests/attack/table.py --write rebuilds it"

@@ -357,7 +357,7 @@ def test_cells_take_none(analyst, sessions):
     session = sessions.new("--profile", "analysis")
     asked = analyst.adder.file("analysis.json", json.dumps({"mode": "run", "tables": TABLES}))
     result = analyst.adder.json("--session", session, "--analysis", asked, "-c", "1")
-    assert result.outcome == "failed" and "leave out the session" in result.error["message"]
+    assert result.outcome == "failed" and "omit the session" in result.error["message"]
 
 
 def test_a_yes_is_for_the_analysis_as_well(make_adder):

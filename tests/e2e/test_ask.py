@@ -504,7 +504,7 @@ def test_bad_input_has_its_sentence(asker):
         ([*asked, "--expect", file("no3.json", b"\xff")], "must be UTF-8"),
         ([asker.sales, "?", "--code", file("no.py", b"\xff")], "--code must be UTF-8"),
         ([*asked, "--model", "m"], "--code takes the model's place"),
-        ([*asked, "--tests", "some"], "--tests is none, given or proposed"),
+        ([*asked, "--tests", "some"], "--tests must be none, given or proposed"),
         ([*asked, "--tests", "proposed"], "checks are proposed by a model"),
         ([*asked, "--tests", "given"], "--tests given needs --expect"),
         ([*asked, "--memory", "much"], "--memory: "),

@@ -129,7 +129,7 @@ def test_mitigation_that_the_host_lacks(make_adder):
 def test_unknown_mitigation(make_adder):
     ended = make_adder("[sandbox]\nmitigations = cores\n").call("run", "--no-daemon", "-c", "print(1)")
     assert ended.returncode != 0 and ended.stdout == ""
-    assert '[sandbox] mitigations: "cores" is none of: core_scheduling' in ended.stderr
+    assert '[sandbox] mitigations: "cores" is not one of: core_scheduling' in ended.stderr
 
 
 def cookie(pid):

@@ -107,7 +107,7 @@ pids
 
 PROBLEMS = [
     (3, "profile", "titel", "there is no such key; did you mean title?"),
-    (4, "profile", "role", '"root" is none of: guest, user, admin'),
+    (4, "profile", "role", '"root" is not one of: guest, user, admin'),
     (5, None, None, "there is no group [limit]; did you mean [limits]?"),
     (8, "limits", "wall_ms", None),
     (9, "limits", "wall_ms", "it is set twice; line 8 has it as well"),
@@ -258,7 +258,7 @@ def test_people_are_told_in_one_sentence(adder):
 
 def test_a_role_that_is_none(adder):
     result = adder.run("print(1)", "--role", "root")
-    assert result.outcome == "failed" and result.error["message"] == '"root" is none of the roles: guest, user, admin'
+    assert result.outcome == "failed" and result.error["message"] == '"root" is not one of the roles: guest, user, admin'
 
 
 def test_roles_in_sessions(sessions, profile):

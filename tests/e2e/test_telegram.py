@@ -320,7 +320,7 @@ def test_stop_ends_what_runs(chat):
     chat.say("/stop")
     assert "Stopped." in chat.next()[0].text
     assert INDICATOR.search(chat.ask_run("y = 2").text)
-    assert chat.ask("/stop").shown == "Nothing is under way."
+    assert chat.ask("/stop").shown == "Nothing is running."
 
 
 def test_stop_that_comes_at_once_with_what_it_stops(chat):
@@ -340,7 +340,7 @@ def test_stop_after_the_end_stops_nothing(chat):
     chat.server.wait_polling()
     gate.open()
     chat.wait(lambda sent: len(sent) == 2)
-    assert INDICATOR.search(chat.sent[0].text) and chat.sent[1].shown == "Nothing is under way."
+    assert INDICATOR.search(chat.sent[0].text) and chat.sent[1].shown == "Nothing is running."
 
 
 def test_stop_ends_a_model_at_work(model_chat):

@@ -86,7 +86,7 @@ def test_the_prompt_tells_what_there_is(adder):
     [
         (["--toolset", "nothing"], 'there is no toolset "nothing"; there are: adder, workbench'),
         (["--format", "yaml"], "there is no format"),
-        (["--role", "king"], "is none of the roles: guest, user, admin"),
+        (["--role", "king"], "is not one of the roles: guest, user, admin"),
         (["disable"], "disable what?"),
         (["forbid", "run_python"], "neither enable nor disable"),
         (["disable", "nothing"], 'there is no tool "nothing"'),

@@ -360,7 +360,7 @@ static const struct bad bad_profiles[] = {
     {"[limits]\npids = -1\n", "[limits]", "pids", "digit"},
     {"[profile]\nmin_isolation = 5\n", "[profile]", "min_isolation", "4"},
     {"[profile]\nmitigations = store_bypass cores\n", "[profile]", "mitigations",
-     "\"cores\" is none of: core_scheduling"},
+     "\"cores\" is not one of: core_scheduling"},
     {"[profile]\nenvironment = ../x\n", "[profile]", "environment", "../x"},
     {"[profile]\ntitle = a\x1b[1\n", "[profile]", "", "control character"},
     {"[profile]\ntitle =\n", "[profile]", "title", "empty"},

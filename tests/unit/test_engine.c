@@ -928,7 +928,7 @@ test_request_check_more (void)
       {over_the_profile, "pids = 11 is over its maximum in the profile, 10"},
       {under_the_least, "wall_ms = 0 ms is under its minimum, 1 ms"},
       {with_directory_in_session, "a cell of a session cannot have a work directory"},
-      {with_analysis_in_session, "an analysis is a run of its own: leave out the session"},
+      {with_analysis_in_session, "an analysis is a run of its own: omit the session"},
       {of_a_guarded_shell,
        "the profile careful has rules for Python's code, so the environment shell is not for "
        "it: use the profile shell"},

@@ -41,7 +41,7 @@ test_names (void)
     g_assert_cmpint (role, ==, each);
   }
   g_assert_false (role_parse ("root\x1b[2J", &role, &error));
-  g_assert_cmpstr (error->message, ==, "\"root\\x1b[2J\" is none of the roles: guest, user, admin");
+  g_assert_cmpstr (error->message, ==, "\"root\\x1b[2J\" is not one of the roles: guest, user, admin");
 }
 
 static void

@@ -15,12 +15,12 @@
 #define COST_TEXT_BYTES G_ASCII_DTOSTR_BUF_SIZE
 
 const struct budget_row budget_rows[BUDGET_ITEMS] = {
-    [BUDGET_STEPS] = {"max-steps", "steps", 10, 1000, "N", "End after so many steps (default: 10)"},
+    [BUDGET_STEPS] = {"max-steps", "steps", 10, 1000, "N", "Maximum number of steps (default: 10)"},
     [BUDGET_TOKENS] = {"max-tokens", "tokens", 200000, 100000000, "N",
-                       "End when so many tokens were read and written (200000)"},
-    [BUDGET_TIME] = {"max-time", "", 10 * MINUTE_MS, 24 * 60 * MINUTE_MS, "TIME", "End after so long (10m)"},
+                       "Maximum number of tokens, input and output (200000)"},
+    [BUDGET_TIME] = {"max-time", "", 10 * MINUTE_MS, 24 * 60 * MINUTE_MS, "TIME", "Maximum time (10m)"},
     [BUDGET_COST] = {"max-cost", "of the model's currency", 1000000, G_GUINT64_CONSTANT (1000) * 1000000,
-                     "AMOUNT", "End when so much was spent, by the model's prices (1)"},
+                     "AMOUNT", "Maximum cost, by the model's prices (1)"},
 };
 
 void

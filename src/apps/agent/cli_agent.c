@@ -145,14 +145,14 @@ cli_agent (int argc, char **argv)
   g_autoptr (GArray) entries = agent_options_entries (&command.options);
   const GOptionEntry own[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &command.options.toolset,
-       "The tools that the model has (adder tool list lists them; default: adder)", "NAME"},
+       "The model's tools (adder tool list lists them; default: adder)", "NAME"},
       {"steps", 0, 0, G_OPTION_ARG_FILENAME, &command.steps,
-       "typed: each step is one object with what the model thinks and one function; native: ordinary calls. "
+       "typed: each step is one object with the model's reasoning and one function; native: ordinary calls. "
        "Default: typed with the toolset compute, native with the others",
        "KIND"},
-      {"out", 0, 0, G_OPTION_ARG_FILENAME, &command.options.out, "Keep pictures in this directory", "DIR"},
+      {"out", 0, 0, G_OPTION_ARG_FILENAME, &command.options.out, "Save pictures in this directory", "DIR"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &command.options.json,
-       "Print each step as a line of JSON, and how it ended as the last", NULL},
+       "Print a line of JSON for each step, and one for the end", NULL},
   };
   g_array_prepend_vals (entries, own, G_N_ELEMENTS (own));
   int code;

@@ -96,7 +96,7 @@ check_new (const struct options *options, GError **error)
   if (options->code && (options->model || options->record))
     return cli_ask_invalid (error, "--code takes the model's place: leave out --model and --record");
   if (options->tests && !g_strv_contains (kinds, options->tests))
-    return cli_ask_invalid (error, "--tests is none, given or proposed");
+    return cli_ask_invalid (error, "--tests must be none, given or proposed");
   if (options->code && g_strcmp0 (options->tests, "proposed") == 0)
     return cli_ask_invalid (
         error, "checks are proposed by a model, and with --code there is none: give them with --expect");
@@ -147,16 +147,17 @@ cli_ask_parse_options (int argc, char **argv, struct options *options, GError **
        "df; may be repeated",
        "NAME=PATH"},
       {"code", 'c', TEXT, &options->code,
-       "Python that answers it, in place of a model: leaves the answer in result", "FILE|-"},
+       "Python code to use instead of a model; it stores the answer in result", "FILE|-"},
       {"model", 'm', TEXT, &options->model, "The model to ask (adder model list), or replay:FILE", "NAME"},
-      {"expect", 'x', TEXT, &options->expect, "Checks of the result, a list in JSON", "FILE"},
+      {"expect", 'x', TEXT, &options->expect, "Checks of the result, as a list in JSON", "FILE"},
       {"tests", 0, TEXT, &options->tests,
-       "Which checks: none, given (--expect), or proposed by the model as well; given with --expect, else "
-       "proposed",
+       "Checks to run: none, given (those of --expect), or proposed (also the model's); default: given with "
+       "--expect, else proposed",
        "WHICH"},
       {"out", 'o', TEXT, &options->out, "Save the answer, code, table, pictures and state to a new directory",
        "DIR"},
-      {"again", 0, TEXT, &options->again, "Repeat what --out kept: same code, same checks, no model", "DIR"},
+      {"again", 0, TEXT, &options->again, "Repeat an answer saved with --out: same code and checks, no model",
+       "DIR"},
       {"explain", 0, 0, G_OPTION_ARG_NONE, &options->explain, "Show what each step found", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options->run.json,
        "Print one JSON object; with --explain one for each step", NULL},
@@ -170,19 +171,19 @@ cli_ask_parse_options (int argc, char **argv, struct options *options, GError **
       {"isolation", 0, TEXT, &options->run.isolation,
        "Kind of sandbox: auto, namespaces, process, container, or none", "KIND"},
       {"role", 0, TEXT, &options->run.role, "The role to act as: guest, user, admin", "ROLE"},
-      {"delimiter", 0, TEXT, &options->delimiter, "What separates cells; found out otherwise", "TEXT"},
-      {"quote", 0, TEXT, &options->quote, "What is around cells that hold it", "TEXT"},
+      {"delimiter", 0, TEXT, &options->delimiter, "The separator of cells (default: detected)", "TEXT"},
+      {"quote", 0, TEXT, &options->quote, "The quotation mark around cells that contain the separator",
+       "TEXT"},
       {"encoding", 0, TEXT, &options->encoding, "Such as utf-8, latin-1, utf-16", "NAME"},
       {"no-header", 0, 0, G_OPTION_ARG_NONE, &options->no_header, "The first line is data", NULL},
       {"decimal", 0, TEXT, &options->decimal, "The decimal sign", "TEXT"},
       {"thousands", 0, TEXT, &options->thousands, "The sign between thousands", "TEXT"},
-      {"day-first", 0, 0, G_OPTION_ARG_NONE, &options->day_first,
-       "Dates such as 03/04/2026 begin with the day", NULL},
+      {"day-first", 0, 0, G_OPTION_ARG_NONE, &options->day_first, "Dates like 03/04/2026 begin with the day",
+       NULL},
       {"table", 0, TEXT, &options->table,
-       "The one sheet of a workbook, or table or view of a database, to read; all that have data otherwise",
-       "NAME"},
-      {"record", 0, TEXT, &options->record,
-       "Write what the model answers to a file that --model replay:FILE plays", "FILE"},
+       "The sheet of a workbook, or table or view of a database, to read (default: all with data)", "NAME"},
+      {"record", 0, TEXT, &options->record, "Append the model's answers to a file, for --model replay:FILE",
+       "FILE"},
       {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->run.no_daemon, "Run in this process, without a daemon",
        NULL},
       {NULL},

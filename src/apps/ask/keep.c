@@ -183,8 +183,7 @@ ask_keep_check (const char *directory, GError **error)
   if ((dir = g_dir_open (directory, 0, NULL)) && !g_dir_read_name (dir))
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "--out %s: it is there already, and is no empty directory; name one that is not there",
-               directory);
+               "--out %s: it exists and is not an empty directory; name a new one", directory);
   return FALSE;
 }
 

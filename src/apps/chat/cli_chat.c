@@ -49,11 +49,11 @@ cli_chat (int argc, char **argv)
   g_autoptr (GArray) entries = agent_options_entries (&options);
   const GOptionEntry own[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
-       "The tools that the model has (adder tool list lists them; default: " TOOLSET ")", "NAME"},
+       "The model's tools (adder tool list lists them; default: " TOOLSET ")", "NAME"},
       {"out", 0, 0, G_OPTION_ARG_FILENAME, &options.out,
-       "Keep pictures in this directory; else in the state directory", "DIR"},
+       "Save pictures in this directory (default: in the state directory)", "DIR"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json,
-       "Print a line of JSON for each step, each answer and each command", NULL},
+       "Print a line of JSON for each step, answer and command", NULL},
   };
   g_array_prepend_vals (entries, own, G_N_ELEMENTS (own));
   int code = cli_parse ((const GOptionEntry *)(const void *)entries->data, 0, 0, &argc, &argv, &problem)

@@ -85,7 +85,7 @@ chat_transcript_save (const struct chat_transcript *transcript, const char *file
 {
   autoclose int fd = open (file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0 && errno == EEXIST) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is there already: name another file", file);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s exists already: name another file", file);
     return FALSE;
   }
   static const char cut[] = "(What came later was too long to be kept.)\n";

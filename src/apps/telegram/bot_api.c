@@ -52,8 +52,8 @@ bot_api_check_token (const char *token, GError **error)
   if (digits > 0 && rest > 1 && token[digits + rest] == '\0' && digits + rest <= 200)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-               "the bot's token is none: it is digits, a colon, then letters, digits, _ and -, as @BotFather "
-               "gives it");
+               "the bot's token is invalid: it is digits, a colon, then letters, digits, _ and -, as "
+               "@BotFather gives it");
   return FALSE;
 }
 
@@ -157,9 +157,9 @@ static const struct {
     {403, NULL, BOT_API_FORBIDDEN, "the bot was blocked, or removed from the chat"},
     {404, NULL, BOT_API_NOWHERE, "there is no such bot: look at the token, and at [telegram] api"},
     {409, "webhook", BOT_API_CONFLICT, "a webhook is set for this bot: remove it (deleteWebhook)"},
-    {409, NULL, BOT_API_CONFLICT, "somebody else polls with the same token: there can be one"},
+    {409, NULL, BOT_API_CONFLICT, "another program polls with the same token: only one may"},
     {413, NULL, BOT_API_REFUSED, "the file is too large"},
-    {429, NULL, BOT_API_BUSY, "too much was asked for"},
+    {429, NULL, BOT_API_BUSY, "too many requests"},
 };
 
 static void

@@ -52,7 +52,7 @@ put_question (struct dialog *dialog, const json_t *approval, const char *questio
   g_autoptr (json_t) keyboard = keyboard_of (question);
   struct pages *pages = pages_new ();
   char *view = view_of (approval);
-  pages_add_text (pages, "This needs a yes:\n");
+  pages_add_text (pages, "This needs approval:\n");
   pages_add_code (pages, view ? view : "(it cannot be shown)");
   free (view);
   gint64 message = send_pages (&dialog->line, pages, keyboard);
@@ -89,7 +89,7 @@ take_press (struct dialog *dialog, const json_t *update, const char *question)
     return NULL;
   }
   if (json_integer_value (json_object_get (from, "id")) != dialog->user) {
-    answer_press (dialog, update, "Only who asked for it can decide.");
+    answer_press (dialog, update, "Only the sender of the message can decide.");
     return NULL;
   }
   for (gsize i = 0; i < G_N_ELEMENTS (verdicts); i++)

@@ -82,7 +82,7 @@ dialog_commands_files (struct dialog *dialog, const char *argument)
 static void
 stop (struct dialog *dialog, G_GNUC_UNUSED const char *argument)
 {
-  dialog_say (dialog, dialog->was_stopped ? "Stopped." : "Nothing is under way.");
+  dialog_say (dialog, dialog->was_stopped ? "Stopped." : "Nothing is running.");
   dialog->was_stopped = FALSE;
 }
 
@@ -104,7 +104,7 @@ static const struct command commands[] = {
     {"tools", "", "what the model can call", dialog_commands_list_tools},
     {"files", " [NAME]", "the files of this chat, or one of them", dialog_commands_files},
     {"forget", "", "begin anew: what was said is forgotten", dialog_commands_forget},
-    {"stop", "", "end what is under way", stop},
+    {"stop", "", "end what is running", stop},
 };
 
 static void

@@ -354,7 +354,7 @@ plan_creation (const struct environment_recipe *recipe, struct creation *creatio
   }
   const char *hidden = creation->adopt ? NULL : facts_why_not_shown (creation->directory);
   if (hidden) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "cannot make an environment in %s: %s",
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "cannot create an environment in %s: %s",
                  creation->directory, hidden);
     error_add_advice (error, " (ADDER_ENVIRONMENTS_DIR)");
     return FALSE;

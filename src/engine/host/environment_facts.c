@@ -243,7 +243,7 @@ check_usable (const char *python, const json_t *answer, GError **error)
   const char *executable = json_string_value (json_object_get (answer, "executable"));
   g_autofree char *why = NULL;
   if (!implementation || !version || !executable || !g_path_is_absolute (executable))
-    why = g_strdup ("it does not know its own version and path");
+    why = g_strdup ("its version and path are unknown");
   else if (strcmp (implementation, "CPython") != 0)
     why = g_strdup_printf ("it is %s %s, and Adder needs CPython", implementation, version);
   else if (json_integer_value (json_object_get (answer, "minor")) < OLDEST_MINOR)

@@ -136,7 +136,7 @@ environment_with_parse (const char *const *requirements, const struct config *co
   guint count = g_strv_length ((GStrv)(guintptr)requirements);
   if (count > config->packages_most) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "%u packages are asked for; at most %" G_GUINT64_FORMAT " may be ([packages] most)", count,
+                 "%u packages are requested; at most %" G_GUINT64_FORMAT " may be ([packages] most)", count,
                  config->packages_most);
     return NULL;
   }
@@ -377,8 +377,8 @@ environment_with_make_room (const struct environment_with_room *room, GError **e
   if (!keys)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-               "there is no room for more packages ([packages] %s): those that are kept are in use; end "
-               "sessions that use them, or ask again later",
+               "there is no room for more packages ([packages] %s): all are in use; end sessions that use "
+               "them, or try again later",
                keys);
   return FALSE;
 }

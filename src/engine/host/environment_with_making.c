@@ -162,7 +162,7 @@ making_await_turn (struct making *making, const struct making_bounds *bounds, co
                  " s) that these were not begun ([packages] builds): ask again later",
                  bounds->wait_ms / 1000);
   else if (!awaited)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "nobody waits for these packages any more");
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "nothing waits for these packages any more");
   return in_time && awaited;
 }
 

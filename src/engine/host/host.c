@@ -118,18 +118,17 @@ host_check (const struct host *host, enum isolation isolation, guint wanted, GEr
     return TRUE;
   guint level = level_of (host, isolation);
   if (wanted == HOST_LEVELS) {
-    g_set_error (
-        error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-        "isolation level %u is asked for (min_isolation), which a run has only in a container whose "
-        "runtime gives it a kernel of its own: backend = container, and gVisor as [container] runtime",
-        wanted);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                 "isolation level %u is required (min_isolation), which only a container whose runtime has "
+                 "its own kernel provides: backend = container, and gVisor as [container] runtime",
+                 wanted);
     return FALSE;
   }
   if (isolation > host->isolation) {
     const struct probe_line *line =
         &host->probe.line[obstacle (host, level_of (host, host->isolation), level)];
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                 "isolation \"%s\" is asked for, this host gives \"%s\": %s: %s%s%s",
+                 "isolation \"%s\" was requested, this host provides \"%s\": %s: %s%s%s",
                  isolation_names[isolation], isolation_names[host->isolation], line->name, line->text,
                  line->remedy[0] ? "; to get it: " : "", line->remedy);
     return FALSE;
@@ -138,14 +137,14 @@ host_check (const struct host *host, enum isolation isolation, guint wanted, GEr
     return TRUE;
   if (isolation < host->isolation || isolation_find (host->config->isolation) == (int)isolation) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                 "isolation level %u is asked for (min_isolation), and isolation \"%s\" gives %u", wanted,
+                 "isolation level %u is required (min_isolation), and isolation \"%s\" provides %u", wanted,
                  isolation_names[isolation], level);
     return FALSE;
   }
   const struct probe_line *line = &host->probe.line[obstacle (host, level, wanted)];
   const char *why = level == 2 && host->cgroup_reason ? host->cgroup_reason : line->text;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-               "isolation level %u is asked for (min_isolation), this host gives %u: %s: %s%s%s%s", wanted,
+               "isolation level %u is required (min_isolation), this host provides %u: %s: %s%s%s%s", wanted,
                level, line->name, why, line->remedy[0] ? "; to get it: " : "", line->remedy,
                level == 1 ? "; or allow level 1 with [sandbox] min_isolation = 1" : "");
   return FALSE;
@@ -340,7 +339,7 @@ host_check_mitigation (const char *word, GError **error)
   if (mitigation_find (word) >= 0)
     return TRUE;
   g_autofree char *known = g_strjoinv (", ", (GStrv)(guintptr)mitigation_names);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is none of: %s", word, known);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not one of: %s", word, known);
   return FALSE;
 }
 

@@ -355,7 +355,7 @@ pool_leave (struct pool *pool)
   }
   g_mutex_unlock (&pools->lock);
   if (leaves)
-    log_info ("the packages of %s are forgotten until they are asked for again", pool->name);
+    log_info ("the packages of %s are forgotten until they are requested again", pool->name);
   return leaves;
 }
 

@@ -175,7 +175,7 @@ inputs_check_room (const struct run_request *request, guint index, const char *p
 {
   const struct input *input = &g_array_index (request->files, struct input, index);
   if (spec->files && spec->files->len == MOUNTS_FILES)
-    return inputs_refuse (error, "so many large files are bind-mounted already as a run can have");
+    return inputs_refuse (error, "the run already has the maximum number of bind-mounted files");
   if (strlen (path) >= WIRE_FILE_PATH_BYTES)
     return inputs_refuse (error, "its name is too long for a file that is bind-mounted");
   /* Which of the two is seen is settled by copying them one after the other. */

@@ -221,7 +221,7 @@ lease_check_isolation (struct lease *lease, const struct engine *engine, const s
   g_ptr_array_set_size (lease->missing, (int)lease->missing->len - 1);
   gboolean shared_kernel = wanted == HOST_LEVELS && !(sandbox->ready.mechanisms & WIRE_OWN_KERNEL);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-               "isolation level %u is asked for, this host gives %u: %s%s%s missing%s%s", wanted,
+               "isolation level %u is required, this host provides %u: %s%s%s missing%s%s", wanted,
                lease->isolation_level, missing, shared_kernel && missing[0] ? " and " : "",
                shared_kernel ? "a kernel of its own (gVisor, by [container] runtime)" : "",
                reason ? "; control groups: " : "", reason ? reason : "");

@@ -316,7 +316,7 @@ static gboolean
 check_analysis (const struct run_request *request, GError **error)
 {
   if (request->analysis && request->session)
-    return request_invalid (error, "an analysis", "is a run of its own: leave out the session");
+    return request_invalid (error, "an analysis", "is a run of its own: omit the session");
   return TRUE;
 }
 

@@ -66,7 +66,7 @@ run_review_keep (struct adder_run *run, GError **error)
     return FALSE;
   }
   if (!request->review.submit) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "there is nobody here to review changes");
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "there is no terminal to review changes at");
     return FALSE;
   }
   autoclose int upper_fd = run_review_open_upper (run);
@@ -99,7 +99,7 @@ run_review (struct adder_run *run, struct verdict *verdict)
   verdict->exit_code = outcome_exit_code (verdict->outcome);
   if (kept)
     g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_FAILED,
-                 "the code ended, and %u change%s for a yes: adder approval show %s, then approve or deny",
+                 "the code ended, and %u change%s for approval: adder approval show %s, then approve or deny",
                  run->changes->changes->len, run->changes->changes->len == 1 ? " waits" : "s wait",
                  run->request->approval_id);
   return explain_error (verdict->outcome, problem, run->request);

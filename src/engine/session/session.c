@@ -404,8 +404,8 @@ check_allowed (const struct run_request *options, GError **error)
 {
   if (options->session_allowed)
     return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
-               "the profile %s makes no sessions: each of its runs is for itself", options->profile);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "the profile %s allows no sessions",
+               options->profile);
   return FALSE;
 }
 
@@ -425,8 +425,7 @@ session_create (struct engine *engine, const struct run_request *options, const 
 {
   struct interrupt interrupt;
   if (request_is_shell (options)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "the environment shell has no sessions: each command is for itself");
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the environment shell has no sessions");
     return NULL;
   }
   if ((name && !session_check_name (name, error)) || !check_no_workdir (options, error) ||

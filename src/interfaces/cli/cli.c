@@ -116,7 +116,7 @@ static const struct {
     {"adder run", "--network", "a profile allows the network: --profile NAME"},
     {"adder run", "--rm", "nothing of a run stays"},
     {"adder run", "--cpus", "processor time is bounded by --limit cpu_ms=TIME"},
-    {"adder run", "--name", "what is kept by a name is a session: adder session new --name NAME"},
+    {"adder run", "--name", "only sessions have names: adder session new --name NAME"},
     {"adder run", "-m", "the memory limit is --memory SIZE"},
     {"adder session new", "-m", "the memory limit is --memory SIZE"},
     {"adder session new", "-n", "the name is --name NAME"},
@@ -358,7 +358,7 @@ cli_tell_observer (const GOptionEntry *options, const GOptionEntry *common, GOpt
       (void)cli_check_arguments (least, most, *argc, *argv, &problem);
     observer->parsed (observer->data, problem);
   }
-  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "its options were asked for");
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "help was requested");
   return FALSE;
 }
 
@@ -371,7 +371,7 @@ cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***
       {"help", 'h', 0, G_OPTION_ARG_NONE, &help, "Show this", NULL},
       /* Last, so that it can be left out. */
       {travels ? "url" : NULL, 0, 0, G_OPTION_ARG_FILENAME, &url,
-       "Ask the daemon at URL (ADDER_URL), with the token in ADDER_TOKEN", "URL"},
+       "Use the daemon at URL (ADDER_URL), with the token in ADDER_TOKEN", "URL"},
       {NULL},
   };
   g_autofree GOptionEntry *options = cli_take_options (entries);

@@ -234,7 +234,8 @@ cli_approval_approve (int argc, char **argv)
   gboolean json = FALSE, always = FALSE;
   const GOptionEntry entries[] = {
       {"always", 0, 0, G_OPTION_ARG_NONE, &always,
-       "Also all else that its conversation asks for with the same profile, environment and directory", NULL},
+       "Also approve later requests of its conversation with the same profile, environment and directory",
+       NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
       {NULL},
   };
@@ -252,7 +253,7 @@ cli_approval_approve (int argc, char **argv)
   return cli_approval_tell (answer, problem, json,
                             always ? "approved, and all else that its conversation asks for in the same place"
                             : review ? "approved: the changes were made"
-                                     : "approved: it runs when it is asked for again");
+                                     : "approved: the same request now runs once");
 }
 
 static int
@@ -261,7 +262,7 @@ cli_approval_deny (int argc, char **argv)
   gboolean json = FALSE;
   g_autofree char *reason = NULL;
   const GOptionEntry entries[] = {
-      {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "Why; who asked is told", "TEXT"},
+      {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "The reason, which the caller sees", "TEXT"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
       {NULL},
   };
@@ -284,13 +285,13 @@ cli_approval_deny (int argc, char **argv)
 #define SOME_ID "0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f"
 
 static const struct cli_command approval_commands[] = {
-    {"list", "", "list what waits for an approval, and what was decided lately", cli_approval_list,
+    {"list", "", "list pending approvals and recent decisions", cli_approval_list,
      .examples = "adder approval list"},
     {"show", "ID", "show the code or the changes that wait, and all else that a yes would be for",
      cli_approval_show, .examples = "adder approval show " SOME_ID},
     {"approve", "ID", "say yes: the code may run once, or the changes are made", cli_approval_approve,
      .examples = "adder approval approve " SOME_ID},
-    {"deny", "ID", "say no, with a reason; changes are dropped", cli_approval_deny,
+    {"deny", "ID", "deny a request, with a reason; changes are dropped", cli_approval_deny,
      .examples = "adder approval deny " SOME_ID " --reason 'deletes too much'"},
     {"finish", "ID", "make the rest of changes, where that was interrupted", cli_approval_finish,
      .examples = "adder approval finish " SOME_ID},

@@ -40,7 +40,7 @@ config_document_command (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"show", "", "print all keys with their values, and where those came from", config_show_command,
+    {"show", "", "print all keys with their values and origins", config_show_command,
      .examples = "adder config show"},
     {"document", "", "print docs/configuration.md", config_document_command,
      .examples = "adder config document"},

@@ -113,8 +113,8 @@ container_build (int argc, char **argv)
       {"base", 0, 0, G_OPTION_ARG_FILENAME, &base,
        "Start from an image that has Python and pip, instead of Debian packages", "IMAGE"},
       {"name", 0, 0, G_OPTION_ARG_FILENAME, &name, "Name of the image (default: as configured)", "NAME"},
-      {"fresh", 0, 0, G_OPTION_ARG_NONE, &fresh, "Fetch packages even if those of today are here", NULL},
-      {"cached", 0, 0, G_OPTION_ARG_NONE, &cached, "Take the packages that are here, however old", NULL},
+      {"fresh", 0, 0, G_OPTION_ARG_NONE, &fresh, "Download packages even if today's are cached", NULL},
+      {"cached", 0, 0, G_OPTION_ARG_NONE, &cached, "Use cached packages, however old", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object at the end", NULL},
       {NULL},
   };
@@ -152,7 +152,7 @@ container_list (int argc, char **argv)
   gboolean json = FALSE, names_only = FALSE;
   const GOptionEntry entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
-      {"names", 0, 0, G_OPTION_ARG_NONE, &names_only, "Print the names only", NULL},
+      {"names", 0, 0, G_OPTION_ARG_NONE, &names_only, "Print only the names", NULL},
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
@@ -224,12 +224,12 @@ container_remove (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"build", "", "make the image, or make it anew", container_build,
+    {"build", "", "build or rebuild the image", container_build,
      .examples = "adder env image build\nadder env image build --base python:3.12-slim"},
     {"list", "", "list the images", container_list, .examples = "adder env image list"},
-    {"show", "[NAME]", "show the image that is configured, or another", container_show,
+    {"show", "[NAME]", "show the configured image, or another", container_show,
      .examples = "adder env image show"},
-    {"rm", "[NAME]", "remove the image that is configured, or another", container_remove,
+    {"rm", "[NAME]", "remove the configured image, or another", container_remove,
      .examples = "adder env image rm"},
     {0},
 };
@@ -237,6 +237,5 @@ static const struct cli_command commands[] = {
 int
 cli_env_image (int argc, char **argv)
 {
-  return cli_dispatch ("adder env image", "Makes and shows the image of runs in containers.", commands, argc,
-                       argv);
+  return cli_dispatch ("adder env image", "Builds and shows the image for containers.", commands, argc, argv);
 }

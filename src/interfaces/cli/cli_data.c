@@ -57,17 +57,17 @@ cli_data_make_entries (struct options *options, guint groups)
        {"format", 0, 0, G_OPTION_ARG_FILENAME, &options->format, "csv, json or parquet (csv)", "FORMAT"}},
       {OPTIONS_EXPORT,
        {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options->out,
-        "Write to a file, into a folder, or to standard output (-); the current folder otherwise", "PATH"}},
-      {OPTIONS_EXPORT, {"force", 0, 0, G_OPTION_ARG_NONE, &options->force, "Replace what is there", NULL}},
+        "Target: a file, a folder, or - for standard output (default: the current folder)", "PATH"}},
+      {OPTIONS_EXPORT, {"force", 0, 0, G_OPTION_ARG_NONE, &options->force, "Replace existing files", NULL}},
       {OPTIONS_PUT,
        {"name", 0, 0, G_OPTION_ARG_FILENAME, &options->name,
-        "What it is to be called; else as the file, without its ending", "NAME"}},
+        "The name of the data set (default: that of the file, without its extension)", "NAME"}},
       {OPTIONS_IMPORT,
        {"table", 0, 0, G_OPTION_ARG_FILENAME, &options->table,
-        "Which sheet of a workbook, or table or view of a database, where there are several", "NAME"}},
+        "The sheet of a workbook, or table or view of a database, if there are several", "NAME"}},
       {OPTIONS_PUT,
        {"keep-versions", 0, 0, G_OPTION_ARG_NONE, &options->keep_versions,
-        "The data set that has the name now stays, as an earlier version", NULL}},
+        "Keep the current data set of that name as an earlier version", NULL}},
       {OPTIONS_JSON, {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "Print one JSON object", NULL}},
   };
   GArray *entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
@@ -75,7 +75,8 @@ cli_data_make_entries (struct options *options, guint groups)
     if (rows[i].groups & groups)
       g_array_append_val (entries, rows[i].entry);
   const GOptionEntry no_daemon = {
-      "no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Do it in this very process", NULL};
+      "no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Work in this process, without a daemon",
+      NULL};
   g_array_append_val (entries, no_daemon);
   return (GOptionEntry *)(void *)g_array_free (entries, FALSE);
 }
@@ -310,12 +311,13 @@ data_collect (int argc, char **argv)
   struct materials_words words = {0};
   gboolean raw = FALSE;
   const GOptionEntry own[] = {
-      {"name", 0, 0, G_OPTION_ARG_FILENAME, &options.name, "What the data set is to be called", "NAME"},
-      {"raw", 0, 0, G_OPTION_ARG_NONE, &raw, "Keep all that was said of each material", NULL},
+      {"name", 0, 0, G_OPTION_ARG_FILENAME, &options.name, "The name of the data set", "NAME"},
+      {"raw", 0, 0, G_OPTION_ARG_NONE, &raw, "Keep each database's whole entry", NULL},
       {"keep-versions", 0, 0, G_OPTION_ARG_NONE, &options.keep_versions,
-       "The data set that has the name now stays, as an earlier version", NULL},
+       "Keep the current data set of that name as an earlier version", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
-      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Do it in this very process", NULL},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Work in this process, without a daemon",
+       NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
   };
   g_autofree GOptionEntry *entries = materials_words_entries (&words, own, G_N_ELEMENTS (own));
@@ -394,17 +396,17 @@ data_remove (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"collect", "--name NAME --elements Ti,O ...", "search databases of materials, and keep what they answer",
+    {"collect", "--name NAME --elements Ti,O ...", "search databases of materials, and save the answers",
      data_collect, .examples = "adder data collect --name oxides --elements Ti,O --limit 50"},
     {"list", "[--versions] [--json]", "list data sets", data_list, .examples = "adder data list --versions"},
-    {"show", "NAME[:VERSION] [--json]", "show what is known of a data set", data_show,
+    {"show", "NAME[:VERSION] [--json]", "describe a data set", data_show,
      .examples = "adder data show oxides"},
-    {"head", "NAME[:VERSION] [-n N]", "show its first rows", data_head,
+    {"head", "NAME[:VERSION] [-n N]", "show the first rows of a data set", data_head,
      .examples = "adder data head oxides -n 5"},
-    {"import", "FILE [--name NAME] [--table NAME]", "make a data set of a table", data_import,
+    {"import", "FILE [--name NAME] [--table NAME]", "create a data set from a table", data_import,
      .examples = "adder data import sales.csv --name sales"},
-    {"export", "NAME[:VERSION] [--format csv]", "write it to a file: CSV, JSON or Parquet", data_export,
-     .examples = "adder data export sales --format csv --out sales.csv"},
+    {"export", "NAME[:VERSION] [--format csv]", "export a data set to a file: CSV, JSON or Parquet",
+     data_export, .examples = "adder data export sales --format csv --out sales.csv"},
     {"rm", "NAME[:VERSION]...", "remove data sets", data_remove, .examples = "adder data rm sales"},
     {0},
 };
@@ -412,5 +414,5 @@ static const struct cli_command commands[] = {
 int
 cli_data (int argc, char **argv)
 {
-  return cli_dispatch ("adder data", "Data sets: tables that are kept by name.", commands, argc, argv);
+  return cli_dispatch ("adder data", "Data sets: tables stored under names.", commands, argc, argv);
 }

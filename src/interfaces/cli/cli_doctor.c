@@ -326,7 +326,7 @@ check_host (int argc, char **argv)
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
       {"short", 0, 0, G_OPTION_ARG_NONE, &brief,
        "Print three lines: the level, what the host lacks, a trial run", NULL},
-      {"policy", 0, 0, G_OPTION_ARG_NONE, &policy, "Print which system calls a sandbox may make, and why",
+      {"policy", 0, 0, G_OPTION_ARG_NONE, &policy, "Print the system calls that a sandbox may make, and why",
        NULL},
       {NULL},
   };

@@ -108,11 +108,10 @@ env_create (int argc, char **argv)
   g_auto (GStrv) modules = NULL;
   const GOptionEntry entries[] = {
       {"python", 0, 0, G_OPTION_ARG_FILENAME, &python,
-       "Interpreter to make it from, or a ready one to adopt (default: python3)", "PATH"},
+       "The interpreter to create it from, or an existing environment to adopt (default: python3)", "PATH"},
       {"requirements", 'r', 0, G_OPTION_ARG_FILENAME, &requirements,
-       "Packages to install, a requirements file", "FILE"},
-      {"module", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &modules, "Module to load ahead; may be repeated",
-       "NAME"},
+       "A requirements file with packages to install", "FILE"},
+      {"module", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &modules, "Module to preload; may be repeated", "NAME"},
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
@@ -142,7 +141,7 @@ env_remove (int argc, char **argv)
   gboolean with = FALSE;
   const GOptionEntry entries[] = {
       {"with", 0, 0, G_OPTION_ARG_NONE, &with,
-       "Remove all that were made for runs with packages and are not in use", NULL},
+       "Remove all unused environments that were created for runs with packages", NULL},
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
@@ -158,7 +157,7 @@ env_remove (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"new", "NAME", "make an environment", env_create, .stays = TRUE,
+    {"new", "NAME", "create an environment", env_create, .stays = TRUE,
      .examples =
          "adder env new lab --requirements requirements.txt\nadder env new mine --python .venv/bin/python"},
     {"list", "", "list the environments",
@@ -168,7 +167,7 @@ static const struct cli_command commands[] = {
      .examples = "adder env show science"},
     {"rm", "[NAME]", "remove an environment", env_remove, .stays = TRUE,
      .examples = "adder env rm lab\nadder env rm --with"},
-    {"image", "COMMAND", "make, list, show and remove the image of runs in containers", cli_env_image,
+    {"image", "COMMAND", "build, list, show and remove the image for containers", cli_env_image,
      .stays = TRUE, .examples = "adder env image build\nadder env image list"},
     {0},
 };

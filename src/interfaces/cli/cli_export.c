@@ -54,15 +54,14 @@ cli_result_export (int argc, char **argv)
 {
   struct options options = {.table = 1};
   const GOptionEntry entries[] = {
-      {"table", 0, 0, G_OPTION_ARG_INT64, &options.table, "Which of the run's tables, from 1 (default)", "N"},
+      {"table", 0, 0, G_OPTION_ARG_INT64, &options.table, "The number of the run's table (default: 1)", "N"},
       {"format", 0, 0, G_OPTION_ARG_FILENAME, &options.format, "csv (default), parquet or json", "FORMAT"},
       {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options.out,
-       "Write to FILE, or into a folder, whole or not at all; otherwise to standard output", "FILE"},
-      {"force", 0, 0, G_OPTION_ARG_NONE, &options.force, "Replace what is in the folder under its name",
-       NULL},
+       "Write to FILE, or into a folder, completely or not at all (default: standard output)", "FILE"},
+      {"force", 0, 0, G_OPTION_ARG_NONE, &options.force, "Replace an existing file in the folder", NULL},
       {"env", 'e', 0, G_OPTION_ARG_FILENAME, &options.environment,
-       "Environment, with pandas, that converts it", "NAME"},
-      {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options.owner, "Whose run (default: yours; all: anybody's)",
+       "The environment for the conversion, with pandas", "NAME"},
+      {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options.owner, "The run's owner (default: you; all: anybody)",
        "NAME"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print what the file is, not what it holds", NULL},
       {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Do it in this process", NULL},

@@ -49,26 +49,25 @@ cli_file_make_entries (struct options *options, guint groups)
   } rows[] = {
       {OPTIONS_OWNER,
        {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options->owner,
-        "Those of OWNER instead of your own; all: everybody's", "OWNER"}},
+        "Objects of OWNER instead of your own; all: everybody's", "OWNER"}},
       {OPTIONS_LIST | OPTIONS_PUT,
        {"conversation", 0, 0, G_OPTION_ARG_FILENAME, &options->conversation, "Of the conversation", "ID"}},
       {OPTIONS_LIST,
-       {"session", 's', 0, G_OPTION_ARG_FILENAME, &options->session, "Only those of the session", "ID"}},
-      {OPTIONS_LIST,
-       {"run", 0, 0, G_OPTION_ARG_FILENAME, &options->run, "Only those that the run made", "ID"}},
+       {"session", 's', 0, G_OPTION_ARG_FILENAME, &options->session, "Only objects of the session", "ID"}},
+      {OPTIONS_LIST, {"run", 0, 0, G_OPTION_ARG_FILENAME, &options->run, "Only files of the run", "ID"}},
       {OPTIONS_LIST | OPTIONS_PUT,
        {"name", 0, 0, G_OPTION_ARG_FILENAME, &options->name, "With that name", "NAME"}},
-      {OPTIONS_LIST, {"outputs", 0, 0, G_OPTION_ARG_NONE, &options->outputs, "Long output as well", NULL}},
+      {OPTIONS_LIST, {"outputs", 0, 0, G_OPTION_ARG_NONE, &options->outputs, "Also list long output", NULL}},
       {OPTIONS_LIST,
        {"limit", 'n', 0, G_OPTION_ARG_INT, &options->limit,
         "Show at most N (default " G_STRINGIFY (LIMIT_STANDARD) ", maximum " G_STRINGIFY (
             FILES_LISTED_MAX) ")",
         "N"}},
-      {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all of them", NULL}},
+      {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all", NULL}},
       {OPTIONS_GET,
        {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options->out,
-        "Write to a file, into a folder, or to standard output (-); the current folder otherwise", "PATH"}},
-      {OPTIONS_GET, {"force", 0, 0, G_OPTION_ARG_NONE, &options->force, "Replace what is there", NULL}},
+        "Target: a file, a folder, or - for standard output (default: the current folder)", "PATH"}},
+      {OPTIONS_GET, {"force", 0, 0, G_OPTION_ARG_NONE, &options->force, "Replace existing files", NULL}},
       {OPTIONS_JSON, {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "Print one JSON object", NULL}},
   };
   GArray *entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
@@ -76,7 +75,8 @@ cli_file_make_entries (struct options *options, guint groups)
     if (rows[i].groups & groups)
       g_array_append_val (entries, rows[i].entry);
   const GOptionEntry no_daemon = {
-      "no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Do it in this very process", NULL};
+      "no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Work in this process, without a daemon",
+      NULL};
   g_array_append_val (entries, no_daemon);
   return (GOptionEntry *)(void *)g_array_free (entries, FALSE);
 }
@@ -297,13 +297,13 @@ cli_file_remove (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"list", "[--run ID] [--name NAME] ...", "list files that are kept, the newest first", cli_file_list,
+    {"list", "[--run ID] [--name NAME] ...", "list stored files, newest first", cli_file_list,
      .examples = "adder file list --name '*.csv'"},
-    {"put", "PATH... [--name NAME]", "put in files, and those in folders; prints their ids", file_put_in,
+    {"put", "PATH... [--name NAME]", "store files, and those in folders; prints their ids", file_put_in,
      .examples = "adder file put sales.csv"},
-    {"get", "FILE... [--out PATH]", "write files out, each whole or not at all", file_get_out,
+    {"get", "FILE... [--out PATH]", "save files, each completely or not at all", file_get_out,
      .examples = "adder file get 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f --out results"},
-    {"show", "FILE [--json]", "show what is known of a file, with a URL for it", cli_file_show,
+    {"show", "FILE [--json]", "describe a file, with a URL for it", cli_file_show,
      .examples = "adder file show 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f"},
     {"rm", "FILE...", "remove files", cli_file_remove,
      .examples = "adder file rm 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f"},
@@ -313,5 +313,5 @@ static const struct cli_command commands[] = {
 int
 cli_file (int argc, char **argv)
 {
-  return cli_dispatch ("adder file", "Files that runs made, and files for runs.", commands, argc, argv);
+  return cli_dispatch ("adder file", "Files that runs created, and files for runs.", commands, argc, argv);
 }

@@ -219,8 +219,8 @@ speak (const struct mcp_options *options, GError **error)
 }
 
 static const struct cli_command commands[] = {
-    {"install", "--client NAME", "tell an MCP client of Adder, in its own configuration file",
-     cli_mcp_install, .examples = "adder mcp install --client claude-code"},
+    {"install", "--client NAME", "register Adder in an MCP client's configuration file", cli_mcp_install,
+     .examples = "adder mcp install --client claude-code"},
     {0},
 };
 
@@ -234,20 +234,19 @@ cli_mcp (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
-       "Whose tools are offered (default: the basic ones of adder; full: all of adder)", "NAME"},
+       "The toolset (default: the basic tools of adder; full: all of adder)", "NAME"},
       {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "Call as a guest, user or admin", "ROLE"},
-      {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only, "Call as an agent that may look but not act",
-       NULL},
+      {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only, "Call as a read-only agent", NULL},
       {"conversation", 0, 0, G_OPTION_ARG_FILENAME, &options.conversation,
-       "The conversation that all calls belong to; otherwise each call may name one", "ID"},
+       "The conversation of all calls; otherwise each call may name one", "ID"},
       {"links", 0, 0, G_OPTION_ARG_FILENAME, &options.links,
        "How replies name files: resources, http, text or none (default: as the client supports it)", "WORD"},
       {"structured", 0, 0, G_OPTION_ARG_FILENAME, &options.structured,
        "Whether replies have structuredContent, and tools an outputSchema: on or off", "WORD"},
       {"output-schema", 0, 0, G_OPTION_ARG_FILENAME, &options.output_schema,
        "Whether tools have an outputSchema: on or off", "WORD"},
-      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon,
-       "Serve in this process, with an engine of its own", NULL},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Serve in this process, without a daemon",
+       NULL},
       {NULL},
   };
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))

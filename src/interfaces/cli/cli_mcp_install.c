@@ -213,7 +213,7 @@ backup_name (const char *file, GError **error)
       return g_steal_pointer (&name);
   }
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-               "there are %d files as %s" BACKUP " already: remove those that nobody needs", BACKUPS_MAX,
+               "there are %d files as %s" BACKUP " already: remove those that you do not need", BACKUPS_MAX,
                file);
   return NULL;
 }

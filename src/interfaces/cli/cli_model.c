@@ -129,19 +129,19 @@ model_default_command (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"new", "NAME", "add a language model to those that can be asked", cli_model_add, .stays = TRUE,
+    {"new", "NAME", "add a language model", cli_model_add, .stays = TRUE,
      .examples = "adder model new local --provider ollama --model qwen2.5-coder:7b"},
     {"list", "", "list the models",
      ASKS ("model.list", .list = "models", .view = cli_model_print_table, .things = "models",
            .makes = "adder model new NAME"),
      .examples = "adder model list"},
-    {"show", "NAME", "show what is set for a model", ASKS ("model.show", {"model"}, 1, print_model),
+    {"show", "NAME", "show the settings of a model", ASKS ("model.show", {"model"}, 1, print_model),
      .examples = "adder model show local"},
-    {"check", "[NAME]", "ask a model a question and have it call a tool, and say what works", cli_model_check,
+    {"check", "[NAME]", "ask a model a question, let it call a tool, and report what works", cli_model_check,
      .stays = TRUE, .examples = "adder model check local"},
-    {"default", "[NAME]", "choose the model that is asked when none is named, or print it",
-     model_default_command, .stays = TRUE, .examples = "adder model default local"},
-    {"rm", "NAME...", "remove models, with the keys that Adder keeps for them", model_remove, .stays = TRUE,
+    {"default", "[NAME]", "set the default model, or print it", model_default_command, .stays = TRUE,
+     .examples = "adder model default local"},
+    {"rm", "NAME...", "remove models, with the keys that Adder stores for them", model_remove, .stays = TRUE,
      .examples = "adder model rm local"},
     {0},
 };

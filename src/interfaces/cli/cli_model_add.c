@@ -54,7 +54,7 @@ option_text (const struct model_setting *row)
   g_auto (GStrv) parts = g_strsplit (row->text, "`", -1);
   g_autofree char *plain = g_strjoinv ("", parts);
   if (g_str_has_prefix (row->key, "stream"))
-    return g_strdup ("Ask for whole answers, not piece by piece");
+    return g_strdup ("Request whole answers instead of streams");
   return g_strndup (plain, strlen (plain) - 1); /* without the full stop */
 }
 
@@ -88,10 +88,9 @@ cli_model_add_parse (struct add_options *options, int *argc, char ***argv, GErro
   const GOptionEntry own[] = {
       {"provider", 0, 0, G_OPTION_ARG_FILENAME, &options->provider, help, "NAME"},
       {"key-stdin", 0, 0, G_OPTION_ARG_NONE, &options->key_stdin,
-       "Read its key from standard input, and keep it in a file of mode 0600", NULL},
+       "Read the key from standard input, and store it in a file with mode 0600", NULL},
       {"replace", 0, 0, G_OPTION_ARG_NONE, &options->replace, "Replace the model of that name", NULL},
-      {"default", 0, 0, G_OPTION_ARG_NONE, &options->standard,
-       "Make it the one that is asked when none is named", NULL},
+      {"default", 0, 0, G_OPTION_ARG_NONE, &options->standard, "Make it the default model", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "Print one JSON object", NULL},
   };
   g_array_append_vals (entries, own, G_N_ELEMENTS (own));

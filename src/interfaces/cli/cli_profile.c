@@ -117,7 +117,7 @@ print_problems (const char *file, const GPtrArray *problems)
     printf ("%s\n", text);
   }
   if (problems->len >= INI_PROBLEMS_MAX)
-    printf ("%s: there may be more; only %d problems are told\n", file, INI_PROBLEMS_MAX);
+    printf ("%s: there may be more; only %d problems are shown\n", file, INI_PROBLEMS_MAX);
 }
 
 static int
@@ -192,14 +192,13 @@ profile_document (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  printf (
-      "<!-- Made by `adder profile document`; a test compares the two. Change src/policy/ instead. -->\n"
-      "# Keys of profiles\n\n"
-      "What may stand in the file of a profile. [profiles.md](profiles.md) says what they are for; names, "
-      "defaults and bounds\n"
-      "of the limits stand in [configuration.md](configuration.md#limits). Words of a list stand between "
-      "blanks, commas or\n"
-      "semicolons. What is not said has the default that stands here, or no effect.\n");
+  printf ("<!-- Made by `adder profile document`; a test compares the two. Change src/policy/ instead. -->\n"
+          "# Keys of profiles\n\n"
+          "The keys of a profile's file. [profiles.md](profiles.md) says what they are for; names, defaults "
+          "and maxima\n"
+          "of the limits are in [configuration.md](configuration.md#limits). Words of a list are separated "
+          "by blanks, commas or\n"
+          "semicolons. A missing key has the default shown here, or no effect.\n");
   for (const struct profile_group *group = profile_groups; group->name; group++)
     document_group (group);
   return 0;
@@ -263,7 +262,7 @@ cli_profile_list (int argc, char **argv)
   gboolean json = FALSE, names_only = FALSE;
   const GOptionEntry entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
-      {"names", 0, 0, G_OPTION_ARG_NONE, &names_only, "Print the names only", NULL},
+      {"names", 0, 0, G_OPTION_ARG_NONE, &names_only, "Print only the names", NULL},
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
@@ -283,12 +282,12 @@ cli_profile_list (int argc, char **argv)
 static const struct cli_command commands[] = {
     {"list", "", "list the profiles, and the lowest role that may use each", cli_profile_list,
      .examples = "adder profile list"},
-    {"show", "[NAME]", "show all that a profile says (standard when none is named)", cli_profile_show,
+    {"show", "[NAME]", "show the settings of a profile (default: standard)", cli_profile_show,
      .examples = "adder profile show\nadder profile show analysis"},
-    {"check", "FILE", "say what is wrong with the file of a profile, line by line", profile_check,
-     .stays = TRUE, .examples = "adder profile check mine.conf"},
-    {"document", "", "print what may stand in a profile, as docs/profile-keys.md", profile_document,
-     .stays = TRUE, .examples = "adder profile document"},
+    {"check", "FILE", "check the file of a profile, and print its errors", profile_check, .stays = TRUE,
+     .examples = "adder profile check mine.conf"},
+    {"document", "", "print the keys of profiles, as docs/profile-keys.md", profile_document, .stays = TRUE,
+     .examples = "adder profile document"},
     {0},
 };
 

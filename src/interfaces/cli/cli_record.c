@@ -20,18 +20,17 @@ static const struct {
   char letter;
   const char *text, *value;
 } filter_table[] = {
-    {"since", "since", 0, "Only those that began at TIME or later: a day, a moment, or how long ago (2h)",
-     "TIME"},
-    {"until", "until", 0, "Only those before TIME", "TIME"},
+    {"since", "since", 0, "Only records from TIME on: a day, a time, or an age (2h)", "TIME"},
+    {"until", "until", 0, "Only records before TIME", "TIME"},
     {"outcome", "outcome", 0, "Only runs with this outcome", "OUTCOME"},
     {"tool", "tool", 0, "Only calls of the tool", "TOOL"},
-    {"profile", "profile", 'p', "Only those with the profile", "PROFILE"},
-    {"environment", "env", 'e', "Only those in the environment", "NAME"},
+    {"profile", "profile", 'p', "Only runs with the profile", "PROFILE"},
+    {"environment", "env", 'e', "Only runs in the environment", "NAME"},
     {"session", "session", 's', "Only cells of the session", "ID"},
-    {"conversation", "conversation", 0, "Only those of the conversation", "ID"},
-    {"front_end", "front-end", 0, "Only runs that came in by this front end", "NAME"},
-    {"node", "node", 0, "Only those that ran on the machine", "NAME"},
-    {"code", "code", 'c', "Only those whose code holds TEXT", "TEXT"},
+    {"conversation", "conversation", 0, "Only objects of the conversation", "ID"},
+    {"front_end", "front-end", 0, "Only runs of this front end", "NAME"},
+    {"node", "node", 0, "Only runs on this machine", "NAME"},
+    {"code", "code", 'c', "Only runs whose code contains TEXT", "TEXT"},
 };
 
 struct options {
@@ -83,20 +82,21 @@ cli_record_make_entries (struct options *options, guint groups)
   } rows[] = {
       {OPTIONS_OWNER,
        {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options->owner,
-        "Those of OWNER instead of your own; all: everybody's", "OWNER"}},
+        "Objects of OWNER instead of your own; all: everybody's", "OWNER"}},
       {OPTIONS_LIST,
        {"limit", 'n', 0, G_OPTION_ARG_INT, &options->limit,
         "Show at most N (default " G_STRINGIFY (RECORD_LIMIT_STANDARD) ", maximum " G_STRINGIFY (
             RECORD_LIMIT_MAX) ")",
         "N"}},
-      {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all of them", NULL}},
+      {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all", NULL}},
       {OPTIONS_EXPORT,
        {"format", 0, 0, G_OPTION_ARG_FILENAME, &options->format, "jsonl (the default) or csv", "FORMAT"}},
       {OPTIONS_EXPORT,
-       {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options->out, "Write to FILE, whole or not at all", "FILE"}},
+       {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options->out, "Write to FILE, completely or not at all",
+        "FILE"}},
       {OPTIONS_VERIFY,
        {"head", 0, 0, G_OPTION_ARG_FILENAME, &options->head,
-        "The head that was written down once: the chain must still come by there", "[NODE:]SEQ:DIGEST"}},
+        "A head noted earlier, which the chain must still contain", "[NODE:]SEQ:DIGEST"}},
       {OPTIONS_JSON, {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "Print one JSON object", NULL}},
   };
   GArray *entries = g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
@@ -106,7 +106,8 @@ cli_record_make_entries (struct options *options, guint groups)
     if (rows[i].group & groups)
       g_array_append_val (entries, rows[i].entry);
   const GOptionEntry no_daemon = {
-      "no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Read them in this very process", NULL};
+      "no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Work in this process, without a daemon",
+      NULL};
   g_array_append_val (entries, no_daemon);
   return (GOptionEntry *)(void *)g_array_free (entries, FALSE);
 }
@@ -338,7 +339,7 @@ cli_record_verify (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"list", "[--since TIME] [--outcome OUTCOME] [--code TEXT] ...", "list what was run, the newest first",
+    {"list", "[--since TIME] [--outcome OUTCOME] [--code TEXT] ...", "list records, newest first",
      cli_record_list,
      .examples = "adder history list --since 2h --outcome error\nadder history list -s lab --json"},
     {"show", "ID [--json]", "show one record, with its code", cli_record_show,
@@ -352,9 +353,9 @@ static const struct cli_command commands[] = {
      .examples = "adder history table 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f --format csv --out table.csv"},
     {"stats", "[--since TIME] ...", "count records by outcome, tool, profile, owner and day",
      cli_record_stats, .examples = "adder history stats --since 7d"},
-    {"export", "[--format jsonl|csv] [--out FILE] ...", "write records out, the oldest first", record_write,
+    {"export", "[--format jsonl|csv] [--out FILE] ...", "export records, oldest first", record_write,
      .examples = "adder history export --format csv --out records.csv"},
-    {"verify", "[--head SEQ:DIGEST]", "check the chain of digests: what was changed, what is missing",
+    {"verify", "[--head SEQ:DIGEST]", "verify the chain of digests, and report changed and missing records",
      cli_record_verify, .examples = "adder history verify"},
     {0},
 };

@@ -191,7 +191,7 @@ cli_session_replay (int argc, char **argv)
   struct replay replay = {.results = json_array ()};
   g_autofree GOptionEntry *shared = run_options_entries (RUN_OPTIONS_SESSION, &replay.options);
   const GOptionEntry own[] = {
-      {"from", 0, 0, G_OPTION_ARG_FILENAME, &replay.from, "Begin with the cell of this number", "CELL"},
+      {"from", 0, 0, G_OPTION_ARG_FILENAME, &replay.from, "Start with the cell of this number", "CELL"},
       {"stop", 0, 0, G_OPTION_ARG_NONE, &replay.stop, "Stop at the first cell that fails: nothing changes",
        NULL},
   };

@@ -80,12 +80,12 @@ cli_result_peek (int argc, char **argv)
   struct peek_options options = {0};
   const GOptionEntry entries[] = {
       {"stream", 0, 0, G_OPTION_ARG_FILENAME, &options.stream, "stdout (default) or stderr", "STREAM"},
-      {"offset", 0, 0, G_OPTION_ARG_INT64, &options.offset, "Begin at this byte", "N"},
-      {"limit", 0, 0, G_OPTION_ARG_INT64, &options.limit, "At most so many bytes (default 16384)", "N"},
+      {"offset", 0, 0, G_OPTION_ARG_INT64, &options.offset, "Start at this byte", "N"},
+      {"limit", 0, 0, G_OPTION_ARG_INT64, &options.limit, "Maximum number of bytes (default 16384)", "N"},
       {"grep", 0, 0, G_OPTION_ARG_FILENAME, &options.grep,
-       "Only lines in which this regular expression is found, with their numbers", "PATTERN"},
-      {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options.owner, "Whose result (default: yours; all: anybody's)",
-       "NAME"},
+       "Only lines that match this regular expression, with their numbers", "PATTERN"},
+      {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options.owner,
+       "The result's owner (default: you; all: anybody)", "NAME"},
       {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.local, "Read it in this process", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print the answer as one JSON object", NULL},
       {NULL},
@@ -132,8 +132,8 @@ cli_result_output (int argc, char **argv)
 {
   struct peek_options options = {0};
   const GOptionEntry entries[] = {
-      {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options.owner, "Whose result (default: yours; all: anybody's)",
-       "NAME"},
+      {"owner", 0, 0, G_OPTION_ARG_FILENAME, &options.owner,
+       "The result's owner (default: you; all: anybody)", "NAME"},
       {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.local, "Read it in this process", NULL},
       {NULL},
   };

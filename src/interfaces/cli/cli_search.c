@@ -155,11 +155,13 @@ run_search (int argc, char **argv)
   struct options options = {0};
   g_autoptr (GError) problem = NULL;
   const GOptionEntry own[] = {
-      {"raw", 0, 0, G_OPTION_ARG_NONE, &options.raw, "With all that the databases said, for --json", NULL},
-      {"explain", 0, 0, G_OPTION_ARG_NONE, &options.explain, "Ask nobody: show what would be asked", NULL},
-      {"all", 'a', 0, G_OPTION_ARG_NONE, &options.all, "Show all of them, not the first 50", NULL},
+      {"raw", 0, 0, G_OPTION_ARG_NONE, &options.raw, "Include each database's whole entry, for --json", NULL},
+      {"explain", 0, 0, G_OPTION_ARG_NONE, &options.explain, "Only show the requests, without sending them",
+       NULL},
+      {"all", 'a', 0, G_OPTION_ARG_NONE, &options.all, "Show all, not only the first 50", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with all of them", NULL},
-      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Search in this very process", NULL},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Work in this process, without a daemon",
+       NULL},
       {NULL},
   };
   g_autofree GOptionEntry *entries = materials_words_entries (&options.words, own, G_N_ELEMENTS (own));

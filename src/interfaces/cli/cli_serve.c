@@ -427,12 +427,12 @@ serve (gboolean background, int argc, char **argv)
   struct serve_options options = {.background = background, .ready_fd = -1};
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
-      {"socket", 0, 0, G_OPTION_ARG_FILENAME, &options.socket,
-       "Socket to answer on (default: the configuration's)", "PATH"},
+      {"socket", 0, 0, G_OPTION_ARG_FILENAME, &options.socket, "The daemon's socket (default: as configured)",
+       "PATH"},
       {"background", 0, 0, G_OPTION_ARG_NONE, &options.background,
        "Return when the daemon listens (adder serve start); it logs to adder.log", NULL},
       {"idle-exit", 0, 0, G_OPTION_ARG_FILENAME, &options.idle_exit,
-       "End after so long without a connection, in seconds or as in 10min; 0: never (the default in the "
+       "Exit after this time without a connection, in seconds or as in 10min; 0: never (the default in the "
        "foreground)",
        "TIME"},
       {"http", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)take_http,
@@ -440,7 +440,7 @@ serve (gboolean background, int argc, char **argv)
        "), also in a daemon that is there; off: no longer",
        "ADDRESS"},
       {"openapi", 0, 0, G_OPTION_ARG_NONE, &options.openapi,
-       "Print the description of HTTP, /openapi.json, and serve nothing", NULL},
+       "Print the description of the HTTP API, /openapi.json, and exit", NULL},
       {"for-command", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.for_command, NULL, NULL},
       {"ready-fd", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &options.ready_fd, NULL, NULL},
       {NULL},
@@ -471,13 +471,13 @@ cli_serve_start (int argc, char **argv)
 static const struct cli_command commands[] = {
     {"start", "", "start the daemon in the background", cli_serve_start, .stays = TRUE,
      .examples = "adder serve start\nadder serve start --http"},
-    {"status", "", "show what the daemon holds and does", cli_serve_status,
+    {"status", "", "show the state of the daemon", cli_serve_status,
      .examples = "adder serve status\nadder serve status --json"},
     {"logs", "", "show what the daemon logged in the background", cli_serve_logs, .stays = TRUE,
      .examples = "adder serve logs -n 20"},
-    {"reload", "[--json]", "have the daemon read its configuration again",
+    {"reload", "[--json]", "make the daemon read its configuration again",
      ASKS (.operation = "daemon.reload", .view = cli_serve_reload_view), .examples = "adder serve reload"},
-    {"stop", "", "end the daemon and all that it runs", cli_serve_stop, .stays = TRUE,
+    {"stop", "", "stop the daemon and everything that it runs", cli_serve_stop, .stays = TRUE,
      .examples = "adder serve stop\nadder serve stop --force"},
     {0},
 };

@@ -48,7 +48,7 @@ cli_session_list (int argc, char **argv)
   gboolean json = FALSE, names = FALSE;
   const GOptionEntry entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
-      {"names", 0, 0, G_OPTION_ARG_NONE, &names, "Print the names (or ids) of those that live only", NULL},
+      {"names", 0, 0, G_OPTION_ARG_NONE, &names, "Print only the names (or ids) of live sessions", NULL},
       {NULL},
   };
   g_autoptr (GError) problem = NULL;
@@ -149,7 +149,7 @@ session_branch (int argc, char **argv)
   g_autofree char *from = NULL;
   const GOptionEntry entries[] = {
       {"count", 'n', 0, G_OPTION_ARG_INT, &count, "How many (default: 1)", "K"},
-      {"from", 0, 0, G_OPTION_ARG_STRING, &from, "From that checkpoint, not from what the session is now",
+      {"from", 0, 0, G_OPTION_ARG_STRING, &from, "From this checkpoint, instead of the current state",
        "CHECKPOINT"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
       {NULL},
@@ -193,31 +193,31 @@ cli_session_end (int argc, char **argv)
 /* ---- the table ---- */
 
 static const struct cli_command commands[] = {
-    {"new", "", "make a session and print its id", cli_session_new,
+    {"new", "", "create a session and print its id", cli_session_new,
      .examples = "adder session new --name lab\nadder session new --with polars --memory 2G"},
-    {"list", "", "show the sessions that live, and those that ended lately", cli_session_list,
+    {"list", "", "show live sessions, and those that ended recently", cli_session_list,
      .examples = "adder session list"},
     {"show", "SESSION", "show a session", ASKS ("session.show", {"session"}, 1, session_view_one),
      .examples = "adder session show lab"},
-    {"vars", "SESSION [NAME...]", "show its variables; those that are named with their values", session_vars,
+    {"vars", "SESSION [NAME...]", "show its variables, with the values of those that are named", session_vars,
      .examples = "adder session vars lab\nadder session vars lab x"},
-    {"history", "SESSION", "show its cells and how they ended",
+    {"history", "SESSION", "show its cells and their outcomes",
      ASKS ("session.history", {"session"}, 1, session_view_history), .examples = "adder session history lab"},
-    {"reset", "SESSION", "forget its variables; files stay", ASKS ("session.reset", {"session"}, 1),
+    {"reset", "SESSION", "delete its variables; files remain", ASKS ("session.reset", {"session"}, 1),
      .examples = "adder session reset lab"},
-    {"interrupt", "SESSION", "interrupt the cell that runs; variables stay",
+    {"interrupt", "SESSION", "interrupt the running cell; variables remain",
      ASKS ("session.interrupt", {"session"}, 1), .examples = "adder session interrupt lab"},
-    {"replay", "SESSION", "run its cells again, in a fresh session", cli_session_replay,
+    {"replay", "SESSION", "run its cells again, in a new session", cli_session_replay,
      .examples = "adder session replay lab"},
-    {"checkpoint", "SESSION [NAME]", "make a checkpoint to roll back to and print its id",
+    {"checkpoint", "SESSION [NAME]", "create a checkpoint and print its id",
      ASKS ("session.checkpoint", {"session", "name"}, 1, view_checkpoint),
      .examples = "adder session checkpoint lab before"},
-    {"rollback", "SESSION CHECKPOINT", "put a session back to a checkpoint",
+    {"rollback", "SESSION CHECKPOINT", "return a session to a checkpoint",
      ASKS ("session.rollback", {"session", "checkpoint"}, 2),
      .examples = "adder session rollback lab before"},
-    {"forget", "SESSION CHECKPOINT", "drop a checkpoint",
+    {"forget", "SESSION CHECKPOINT", "delete a checkpoint",
      ASKS ("session.forget", {"session", "checkpoint"}, 2), .examples = "adder session forget lab before"},
-    {"branch", "SESSION", "make independent copies that continue from it", session_branch,
+    {"branch", "SESSION", "create independent copies that continue from it", session_branch,
      .examples = "adder session branch lab --count 2"},
     {"rm", "SESSION...", "end sessions", cli_session_end, .examples = "adder session rm lab"},
     {0},
@@ -227,7 +227,7 @@ int
 cli_session (int argc, char **argv)
 {
   return cli_dispatch ("adder session",
-                       "Keeps interpreters between runs: adder run --session SESSION goes on where the last "
-                       "cell left off.",
+                       "Keeps interpreters between runs: adder run --session SESSION continues with the "
+                       "state of the last cell.",
                        commands, argc, argv);
 }

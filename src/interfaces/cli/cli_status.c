@@ -183,7 +183,8 @@ cli_serve_stop (int argc, char **argv)
 {
   gboolean force = FALSE;
   const GOptionEntry entries[] = {
-      {"force", 0, 0, G_OPTION_ARG_NONE, &force, "Also when it keeps sessions, which end with it", NULL},
+      {"force", 0, 0, G_OPTION_ARG_NONE, &force, "Also if there are sessions, which end with the daemon",
+       NULL},
       {NULL},
   };
   g_autoptr (GError) problem = NULL;

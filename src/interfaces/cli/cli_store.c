@@ -71,7 +71,8 @@ cli_doctor_store (int argc, char **argv)
        "many",
        NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
-      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Look in this very process", NULL},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Work in this process, without a daemon",
+       NULL},
       {NULL}};
   g_autoptr (GError) problem = NULL;
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))

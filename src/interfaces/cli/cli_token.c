@@ -202,7 +202,7 @@ print_secret (char *secret, json_t *shown, gboolean json)
   if (fflush (stdout) == 0)
     return 0;
   g_autoptr (GError) problem = NULL;
-  error_from_errno (&problem, errno, "cannot print the token, which nobody knows now; rotate it");
+  error_from_errno (&problem, errno, "cannot print the token; rotate it to get a new one");
   return cli_fail (problem);
 }
 
@@ -263,27 +263,27 @@ token_create (int argc, char **argv)
   struct create_options options = {0};
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
-      {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "As whom it asks: guest, user (default), admin",
+      {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "The caller's role: guest, user (default), admin",
        "ROLE"},
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
-       "The only toolset that it may use; runs of its own then need --profiles", "NAME"},
+       "The only toolset that it may use; runs without a tool then need --profiles", "NAME"},
       {"profiles", 0, 0, G_OPTION_ARG_FILENAME, &options.profiles,
-       "The profiles that it may use, with * and ?, between commas (default: all that its role may)",
-       "NAMES"},
+       "The profiles that it may use, with * and ?, separated by commas (default: all of its role)", "NAMES"},
       {"roots", 0, 0, G_OPTION_ARG_FILENAME, &options.roots,
-       "Directories of [http] roots in which its runs may work, between commas (default: none)", "NAMES"},
-      {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only, "It may look, but run and change nothing",
+       "Directories of [http] roots in which its runs may work, separated by commas (default: none)",
+       "NAMES"},
+      {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only, "It may read, but run and change nothing",
        NULL},
       {"may-decide", 0, 0, G_OPTION_ARG_NONE, &options.may_decide,
-       "It speaks for a person: may approve code and changes", NULL},
+       "It decides for a person: it may approve code and changes", NULL},
       {"acts-for-users", 0, 0, G_OPTION_ARG_NONE, &options.acts_for_users,
        "For a service that acts for its users, whom the header Adder-On-Behalf-Of names", NULL},
-      {"rate", 0, 0, G_OPTION_ARG_FILENAME, &options.rate, "Requests in a minute (default: [http] rate)",
+      {"rate", 0, 0, G_OPTION_ARG_FILENAME, &options.rate, "Requests per minute (default: [http] rate)",
        "NUMBER"},
       {"concurrent", 0, 0, G_OPTION_ARG_FILENAME, &options.concurrent,
        "Requests at once (default: [http] concurrent)", "NUMBER"},
       {"expires", 0, 0, G_OPTION_ARG_FILENAME, &options.expires,
-       "When it ends: after so long (90d), or at a moment (2027-01-31)", "TIME"},
+       "Its expiry: a time from now (90d), or a date (2027-01-31)", "TIME"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object, with the secret", NULL},
       {NULL},
   };
@@ -450,9 +450,9 @@ cli_token_revoke (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"new", "NAME", "make a token for HTTP and print it, once", token_create, .stays = TRUE,
+    {"new", "NAME", "create a token for HTTP and print it, once", token_create, .stays = TRUE,
      .examples = "adder token new ci --role guest --expires 90d"},
-    {"list", "", "list the tokens, and what each may",
+    {"list", "", "list the tokens and their permissions",
      ASKS ("token.list", .list = "tokens", .view = cli_token_print_table, .things = "tokens",
            .makes = "adder token new NAME"),
      .examples = "adder token list"},
@@ -460,7 +460,7 @@ static const struct cli_command commands[] = {
      .examples = "adder token show ci"},
     {"rotate", "NAME", "give a token a new secret and print it, once; the old one ends", token_rotate,
      .stays = TRUE, .examples = "adder token rotate ci"},
-    {"rm", "NAME...", "take tokens back, at once", cli_token_revoke, .examples = "adder token rm ci"},
+    {"rm", "NAME...", "revoke tokens, at once", cli_token_revoke, .examples = "adder token rm ci"},
     {0},
 };
 

@@ -292,16 +292,16 @@ tool_list (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
       {"toolset", 0, 0, G_OPTION_ARG_FILENAME, &options.toolset,
-       "The toolset (default: all of them for people, adder for models)", "NAME"},
+       "The toolset (default: all for people, adder for models)", "NAME"},
       {"format", 0, 0, G_OPTION_ARG_FILENAME, &options.format,
-       "list (the default: a line for each), markdown, operations, or what goes into the field tools of an "
-       "API: mcp, openai, anthropic",
+       "list (the default), markdown, operations, or the value of an API's field tools: mcp, openai, "
+       "anthropic",
        "FORMAT"},
       {"prompt", 0, 0, G_OPTION_ARG_NONE, &options.prompt,
-       "Print the paragraph for a system prompt that tells a model what it has", NULL},
-      {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "As a guest, user or admin has them", "ROLE"},
-      {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only,
-       "As an agent has them that may look but not act", NULL},
+       "Print the paragraph for a system prompt that explains the tools to a model", NULL},
+      {"role", 0, 0, G_OPTION_ARG_FILENAME, &options.role, "List the tools of a guest, user or admin",
+       "ROLE"},
+      {"read-only", 0, 0, G_OPTION_ARG_NONE, &options.read_only, "List the tools of a read-only agent", NULL},
       {NULL},
   };
   int code = 0;

@@ -30,10 +30,11 @@ doctor_surroundings_look_at_runtime (json_t *list)
   if (!above || stat (above, &st) < 0)
     return;
   gboolean good = !(st.st_mode & S_IWOTH);
-  g_autofree char *text = good ? g_strdup_printf ("%s", path)
-                               : g_strdup_printf ("%s lies where everybody may write: another user can take "
-                                                  "its name before Adder does, and have it refuse to start",
-                                                  path);
+  g_autofree char *text =
+      good ? g_strdup_printf ("%s", path)
+           : g_strdup_printf ("%s is in a directory that everybody may write to: another user can take its "
+                              "name first, and prevent Adder from starting",
+                              path);
   doctor_surroundings_add (
       list, "runtime", good ? "own" : "exposed", good, text,
       "set XDG_RUNTIME_DIR or ADDER_RUNTIME_DIR to a directory of your own; it costs nothing");

@@ -22,17 +22,18 @@ materials_words_entries (struct materials_words *words, const GOptionEntry *own,
 {
   const GOptionEntry entries[] = {
       {"elements", 0, 0, G_OPTION_ARG_FILENAME, &words->elements,
-       "Elements, all of which a material has: Ti,O", "LIST"},
+       "Elements that a material must all contain: Ti,O", "LIST"},
       {"formula", 0, 0, G_OPTION_ARG_FILENAME, &words->formula, "A formula: TiO2", "FORMULA"},
       {"nsites", 0, 0, G_OPTION_ARG_FILENAME, &words->nsites,
-       "How many atoms a cell has: 12, 1-20, 5-, or -20", "N-M"},
-      {"filter", 0, 0, G_OPTION_ARG_FILENAME, &words->filter,
-       "A filter in OPTIMADE's language, which has to hold as well", "FILTER"},
+       "Number of atoms in the cell: 12, 1-20, 5-, or -20", "N-M"},
+      {"filter", 0, 0, G_OPTION_ARG_FILENAME, &words->filter, "An additional filter, in OPTIMADE's language",
+       "FILTER"},
       {"providers", 0, 0, G_OPTION_ARG_FILENAME, &words->providers,
-       "Ask these databases: mp,oqmd, or all (adder search providers)", "LIST"},
-      {"limit", 'n', 0, G_OPTION_ARG_INT, &words->limit, "At most so many records of each (100)", "N"},
+       "The databases to query: mp,oqmd, or all (adder search providers)", "LIST"},
+      {"limit", 'n', 0, G_OPTION_ARG_INT, &words->limit, "Maximum number of records of each database (100)",
+       "N"},
       {"timeout", 't', 0, G_OPTION_ARG_FILENAME, &words->timeout,
-       "Wait at most so long; what has come by then is the answer (1m)", "TIME"},
+       "Maximum time; the answers so far are used (1m)", "TIME"},
   };
   GOptionEntry *all = g_new0 (GOptionEntry, G_N_ELEMENTS (entries) + count);
   memcpy (all, entries, sizeof entries);

@@ -67,7 +67,7 @@ operation_command (const struct operation_command *command, int argc, char **arg
   gboolean json = FALSE, names = FALSE;
   const GOptionEntry list_entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON array", NULL},
-      {"names", 0, 0, G_OPTION_ARG_NONE, &names, "Print the names only", NULL},
+      {"names", 0, 0, G_OPTION_ARG_NONE, &names, "Print only the names", NULL},
       {NULL},
   };
   const GOptionEntry entries[] = {

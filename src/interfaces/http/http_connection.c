@@ -251,7 +251,7 @@ speaks_tls (struct http_connection *connection)
     return FALSE;
   if (first == TLS_HANDSHAKE)
     return TRUE;
-  say_raw (fd, 400, "this port speaks HTTPS: ask for https:// in place of http://");
+  say_raw (fd, 400, "this port uses HTTPS: use https:// instead of http://");
   return FALSE;
 }
 

@@ -83,7 +83,7 @@ check_headers (struct http_request *request)
   for (gsize i = 0; only_once[i]; i++)
     if (http_head_count_of (request, only_once[i]) > 1) {
       request->close_after = TRUE;
-      http_reply_fault (request, 400, "the header %s stands there twice", only_once[i]);
+      http_reply_fault (request, 400, "the header %s occurs twice", only_once[i]);
       return FALSE;
     }
   return TRUE;

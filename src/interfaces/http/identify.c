@@ -108,7 +108,8 @@ identify_open_to (struct identify *identify, enum identify_reach reach, gboolean
   if (reach == IDENTIFY_LOOPBACK && shown)
     return g_atomic_pointer_get (&identify->startup) || make_startup_token (identify, error);
   if (reach == IDENTIFY_LOOPBACK) {
-    log_warning ("http: there is no token yet, and nobody is let in: adder token new NAME makes one");
+    log_warning (
+        "http: there is no token yet, and all requests are refused: adder token new NAME creates one");
     return TRUE;
   }
   g_set_error (
@@ -427,7 +428,7 @@ find_who (struct identify *identify, const struct identify_facts *facts, struct 
   if (!g_atomic_pointer_get (&identify->startup) && !has_tokens (identify))
     return identify_refuse (
         identity, 401, ADDER_ERROR_REFUSED,
-        "there is no token yet, and nobody is let in without one: it is made where the server runs");
+        "there is no token yet, and all requests are refused without one: create it where the server runs");
   return identify_refuse (identity, 401, ADDER_ERROR_REFUSED,
                           "a token is needed, in the header \"Authorization: Bearer TOKEN\"");
 }

@@ -36,7 +36,7 @@ gboolean identify_open_to (struct identify *identify, enum identify_reach reach,
  * is none, or others are there by now. The identify's. */
 const char *identify_startup_token (struct identify *identify);
 
-/* What is known of a request. A header that is not there is NULL; one that stands there twice must have been
+/* What is known of a request. A header that is not there is NULL; one that occurs twice must have been
  * refused before (Host, Origin, Authorization). */
 struct identify_facts {
   int fd; /* the connection's socket: who is at either end of it is asked there */

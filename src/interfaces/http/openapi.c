@@ -251,7 +251,7 @@ static const char *const tags[][2] = {
     {"meta", "Where clients learn who gives tokens."},
     {"models", "The language models that can be asked."},
     {"profiles", "Named sets of limits and rules."},
-    {"records", "What was run, by whom, and how it ended."},
+    {"records", "The history of runs: code, owner and outcome."},
     {"results", "Output and tables of runs that are kept."},
     {"reviews", "Changes of directories that wait for a decision."},
     {"runs", "Running code, and runs that are under way."},

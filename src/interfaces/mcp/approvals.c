@@ -147,10 +147,9 @@ add_way (struct tool_reply *reply, const char *id, const char *note)
   const char *error = json_string_value (json_object_get (reply->value, "error"));
   if (!error)
     return;
-  g_autofree char *text = g_strdup_printf (
-      "%s%s%s. A person says yes with: adder approval approve %s (adder approval show %s shows "
-      "what it is for); then make the same call again",
-      error, note ? "; " : "", note ? note : "", id, id);
+  g_autofree char *text = g_strdup_printf ("%s%s%s. A person approves with: adder approval approve %s (adder "
+                                           "approval show %s shows it); then make the same call again",
+                                           error, note ? "; " : "", note ? note : "", id, id);
   json_object_set_new (reply->value, "error", json_string (text));
 }
 

@@ -141,7 +141,7 @@ form_check_text (const char *name, const json_t *row, const json_t *value, GErro
   if (!json_is_string (value))
     return form_wrong (error, name, "must be text");
   if (form_is_choice (row))
-    return has_choice (row, value) || form_wrong (error, name, "is none of the choices");
+    return has_choice (row, value) || form_wrong (error, name, "is not one of the choices");
   const char *text = json_string_value (value);
   return form_check_bounds (name, row, "minLength", "maxLength", (double)g_utf8_strlen (text, -1),
                             "a number of characters of", error) &&
@@ -187,7 +187,7 @@ check_list (const char *name, const json_t *row, const json_t *value, GError **e
   json_array_foreach (value, index, item)
   {
     if (!json_is_string (item) || !has_choice (items, item))
-      return form_wrong (error, name, "has something that is none of the choices");
+      return form_wrong (error, name, "has something that is not one of the choices");
   }
   return TRUE;
 }
@@ -207,7 +207,7 @@ check_member (const char *name, const json_t *row, const json_t *value, GError *
   for (gsize i = 0; i < G_N_ELEMENTS (types); i++)
     if (strcmp (types[i].type, type) == 0)
       return types[i].check (name, row, value, error);
-  return has_choice (row, value) || form_wrong (error, name, "is none of the choices");
+  return has_choice (row, value) || form_wrong (error, name, "is not one of the choices");
 }
 
 static gboolean

@@ -267,7 +267,7 @@ http_make_request (const struct post *post, struct mcp_message *message, struct 
     return request;
   *ret_reply = (struct mcp_reply){
       mcp_error_message (request->id, MCP_INVALID_REQUEST,
-                         is_taken ? "a request with this id is under way"
+                         is_taken ? "a request with this id is running"
                                   : "as many requests are under way in this session as may be",
                          NULL),
       is_taken ? HTTP_BAD_REQUEST : HTTP_BUSY};
@@ -521,7 +521,7 @@ get (struct http_request *request)
     stream = strlen (event) <= EVENT_ID_MAX ? mcp_stream_find (session->streams, event, &after) : NULL;
   if (stream == NULL) {
     http_refuse (request, HTTP_BAD_REQUEST, NULL,
-                 "the header " LAST_EVENT_HEADER " names no event that is kept");
+                 "the header " LAST_EVENT_HEADER " names no event that is still kept");
     return;
   }
   const struct mcp_exchange_terms terms = {

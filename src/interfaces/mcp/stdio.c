@@ -237,7 +237,7 @@ take_off (struct stdio *stdio, struct mcp_request *request)
   gboolean taken;
   request->watch_fd = mcp_inflight_add (stdio->inflight, request->id, mcp_request_is_long (request), &taken);
   if (request->watch_fd < 0 && taken)
-    stdio_refuse (stdio, request->id, MCP_INVALID_REQUEST, "a request with this id is under way");
+    stdio_refuse (stdio, request->id, MCP_INVALID_REQUEST, "a request with this id is running");
   else if (request->watch_fd < 0)
     stdio_refuse (stdio, request->id, MCP_INTERNAL_ERROR,
                   "there are as many requests under way as one connection may have ([mcp] max_requests)");

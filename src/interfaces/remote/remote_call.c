@@ -191,7 +191,7 @@ remote_call_put_file (const json_t *params, int fd, G_GNUC_UNUSED int *ret_fd, G
   const char *conversation = json_string_value (json_object_get (params, "conversation"));
   if (json_is_string (json_object_get (params, "owner"))) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                 "over HTTP a file belongs to who puts it in: leave out --owner");
+                 "over HTTP a file belongs to the caller: omit --owner");
     return NULL;
   }
   id_make (boundary);
@@ -272,7 +272,7 @@ remote_call (const char *operation, json_t *params, int fd, int *ret_fd, GError 
   if (row->http.method && fd < 0)
     return call_row (row, taken, error);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-               fd < 0 ? "%s cannot be asked for over HTTP: do it on the daemon's machine"
+               fd < 0 ? "%s does not work over HTTP: do it on the daemon's machine"
                       : "%s is about a directory of this machine, which a daemon elsewhere does not see",
                operation);
   return NULL;

@@ -391,7 +391,7 @@ take_signal (struct server *server, int signal_fd)
   g_autoptr (GError) problem = NULL;
   g_autoptr (json_t) done = server_reload (server, &problem);
   if (!done)
-    log_error ("the configuration stays as it is: %s", problem->message);
+    log_error ("the configuration is unchanged: %s", problem->message);
   return TRUE;
 }
 

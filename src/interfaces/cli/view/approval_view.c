@@ -163,7 +163,7 @@ say_file (FILE *stream, const char *label, const json_t *file)
                             approval_view_member (file, "name"), size);
   else
     text =
-        g_strdup_printf ("%s: a pipe, whose content nobody knows yet", approval_view_member (file, "name"));
+        g_strdup_printf ("%s: a pipe, whose content is not known yet", approval_view_member (file, "name"));
   approval_view_say (stream, label, text);
 }
 

@@ -154,11 +154,10 @@ file_view_check (const json_t *found)
     g_autofree char *problem = text_one_line (json_string_value (one), -1);
     printf ("%s%s%s\n", cli_colour (stdout, CLI_RED), problem, cli_colour (stdout, CLI_PLAIN));
   }
-  say_count (found, "unknown_removed", CLI_YELLOW, "file that nobody knew was removed",
-             "files that nobody knew were removed");
+  say_count (found, "unknown_removed", CLI_YELLOW, "unknown file was removed", "unknown files were removed");
   say_count (found, "swept", CLI_YELLOW, "content that no file had was removed",
              "contents that no file had were removed");
-  say_count (found, "foreign", CLI_DIM, "file that is none of ours was left alone",
+  say_count (found, "foreign", CLI_DIM, "unrelated file was left alone",
              "files that are none of ours were left alone");
   say_count (
       found, "unknown_left", CLI_RED,
