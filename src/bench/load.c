@@ -183,7 +183,7 @@ load_parse (int argc, char **argv, struct load_options *options, GError **error)
        "Two owners, of whom one floods: 10 of the clients ask for a quarter of what the machine can do, all "
        "others for as much as they get. Implies --no-daemon",
        NULL},
-      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Ask an engine in this very process", NULL},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options->no_daemon, "Use an engine in this process", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options->json, "Print one JSON object", NULL},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "Also write that object to FILE", "FILE"},
       {NULL},

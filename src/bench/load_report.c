@@ -250,7 +250,7 @@ load_report_print (FILE *stream, const struct load_report *report, const json_t 
     fprintf (stream, "owner %-16s %.1f a second for %u clients", group->owner,
              load_tally_rate (&report->tallies[i]), group->clients);
     if (group->per_second > 0)
-      fprintf (stream, ", who asked for %.1f", group->per_second);
+      fprintf (stream, ", %.1f requested", group->per_second);
     fputc ('\n', stream);
   }
   print_memory (stream, "daemon, MB", report, FALSE);

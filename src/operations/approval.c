@@ -59,7 +59,7 @@ static const struct field bound_fields[] = {
     TEXT ("name", "As the run would see it."),
     WHOLE_0 ("bytes", "Its size."),
     TEXT_0 ("sha256", "The digest of its content."),
-    TEXT ("bound", "What a yes is for: content, identity or nothing."),
+    TEXT ("bound", "What an approval covers: content, identity or nothing."),
     FIELD_END ("BoundFile"),
 };
 

@@ -61,9 +61,8 @@ const struct operation daemon_operations[] = {
     {
         .name = "daemon.listen",
         .title = "Answer HTTP elsewhere",
-        .text =
-            "Has the daemon listen at other addresses, in place of those before. Its own socket stays. On "
-            "its machine alone.",
+        .text = "Makes the daemon listen at other addresses, instead of the current ones. Its own socket "
+                "stays. Only on its machine.",
         .role = ROLE_ADMIN,
         .params = listen_params,
         .replies = listen_replies,

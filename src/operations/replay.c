@@ -57,7 +57,7 @@ static const struct field cell_fields[] = {
     PART_0 ("error", error_fields, "Why it failed."),
     TEXTS ("differs",
            "What of the result is not as it was: outcome, stdout, stderr, value, displays or error."),
-    PART ("result", result_fields, "What came of it."),
+    PART ("result", result_fields, "Its result."),
     FIELD_END ("ReplayedCell"),
 };
 const struct field replay_fields[] = {

@@ -233,8 +233,8 @@ const struct operation run_operations[] = {
         .name = "run.new",
         .title = "Run code",
         .text = "Runs Python code in a fresh, confined, warm interpreter, or as the next cell of a session, "
-                "and returns its result: also where it failed, was refused or needs an approval. It is "
-                "cancelled when the client goes away.",
+                "and returns its result, even if it failed, was refused or needs an approval. It is "
+                "cancelled when the client disconnects.",
         .flags = OPERATION_RUNS,
         .params = run_new_params,
         .replies = new_replies,

@@ -179,7 +179,7 @@ const struct seccomp_rule seccomp_rules[] = {
     "socket", ONE_OF (0, "family", INT_MASK, VALUE (AF_INET), VALUE (AF_INET6)),
     ALSO ({ 1, "type", SOCKET_TYPE, VALUES (VALUE (SOCK_STREAM), VALUE (SOCK_DGRAM)) },
           { 2, "protocol", INT_MASK, VALUES ({ "0", 0 }, VALUE (IPPROTO_TCP), VALUE (IPPROTO_UDP)) }) },
-  { EPERM, WHEN_ONLINE, "packets of one's own making",
+  { EPERM, WHEN_ONLINE, "packets of its own making",
     "socket", ONE_OF (0, "family", INT_MASK, VALUE (AF_INET), VALUE (AF_INET6)),
     ALSO ({ 1, "type", SOCKET_TYPE, VALUES (VALUE (SOCK_RAW)) }) },
   { EAFNOSUPPORT, WHEN_ONLINE, "each further family is kernel code to attack",

@@ -182,7 +182,7 @@ check_ends (struct walk *walk)
 {
   if (walk->anchor.removed != walk->anchor.seq)
     records_verify_report (walk, "anchor", walk->anchor.seq, NULL,
-                           "the anchor stands at row %" G_GINT64_FORMAT ", but says that %" G_GINT64_FORMAT
+                           "the anchor is at row %" G_GINT64_FORMAT ", but says that %" G_GINT64_FORMAT
                            " rows were removed",
                            walk->anchor.seq, walk->anchor.removed);
   if (!walk->has_head)
@@ -251,7 +251,7 @@ check_beyond (struct walk *walk, struct database *database, GError **error)
   if (walk->has_head && last > head)
     records_verify_report (walk, "head", head, NULL,
                            "there are rows up to %" G_GINT64_FORMAT
-                           ", but the head of the chain stands at %" G_GINT64_FORMAT,
+                           ", but the head of the chain is at %" G_GINT64_FORMAT,
                            last, head);
   if (walk->has_head && walk->seq < walk->head.seq && anchored < walk->head.seq)
     records_verify_report (walk, "missing", walk->seq + 1, NULL,

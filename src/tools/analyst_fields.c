@@ -25,7 +25,7 @@ static const struct field column_fields[] = {
 static const struct field bad_line_fields[] = {
     WHOLE ("count", "How many there are."),
     {.name = "lines", .types = FIELD_LIST, .items = FIELD_INTEGER, .text = "The first of them."},
-    TEXTS ("examples", "What stands there, cut."),
+    TEXTS ("examples", "The text of the line, shortened."),
     {0},
 };
 
@@ -91,7 +91,7 @@ const struct field analyst_test_fields[] = {
 
 const struct field analyst_attempt_fields[] = {
     TEXT_0 ("code", "What was tried."),
-    TEXT ("outcome", "What came of it."),
+    TEXT ("outcome", "Its result."),
     WHOLE ("exit_code", "0 where it was the answer."),
     TEXTS ("errors", "Why it was none."),
     LIST ("violations", result_violation_fields, "What the guard refused."),

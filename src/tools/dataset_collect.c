@@ -29,7 +29,7 @@ static const struct field reply[] = {
     FIELDS_DATASET,
     WHOLE ("records", "How many came, before the same materials were merged."),
     FLAG ("interrupted", "Whether it was ended before it was done: the data set has what had come by then."),
-    LIST ("providers", materials_provider_fields, "What came of each database."),
+    LIST ("providers", materials_provider_fields, "The result of each database."),
     TEXTS ("warnings", "What else is to be known."),
     {0},
 };

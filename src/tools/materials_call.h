@@ -46,7 +46,7 @@
   WHOLE ("records", "How many came, before the same materials were merged."), \
   FLAG ("complete", "Whether every database gave all that it has within the limit."), \
   FLAG ("interrupted", "Whether the search was ended before it was done."), \
-  LIST ("providers", materials_provider_fields, "What came of each database."), \
+  LIST ("providers", materials_provider_fields, "The result of each database."), \
   TEXTS ("warnings", "What else is to be known.")
 /* clang-format on */
 

@@ -28,7 +28,7 @@ void query_materials_project_tool (struct call *call);
         "row for each material, in which the same material of several databases is merged: formula, elements, " \
         "nsites, space_group, lattice (Angstrom, degrees), volume, density (g/cm^3), last_modified, sources " \
         "(provider:id), and what single databases say under their prefix, such as mp_band_gap. A database that " \
-        "fails does not fail the search: providers says of each what came of it. rows holds the first of them " \
+        "fails does not fail the search: providers has the result of each. rows holds the first of them " \
         "(the parameter rows), materials says how many there are. With explain nothing is asked: the reply is " \
         "the filter and the requests that would be made.", \
     .guidance = \

@@ -18,7 +18,7 @@ const struct field error_reply[] = {
     {.name = "approval_id",
      .types = FIELD_TEXT,
      .optional = TRUE,
-     .text = "Where somebody has to say yes first: what they are asked about."},
+     .text = "If a person must approve first: the id of the approval."},
     {0},
 };
 

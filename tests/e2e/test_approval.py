@@ -248,7 +248,7 @@ def test_a_pipe_is_said_to_be_unknown(guarded):
     )
     approval = json.loads(ended.stdout)["approval_id"]
     assert guarded.ask("show", approval)["stdin"]["bound"] == "nothing"
-    assert "a pipe, whose content nobody knows yet" in guarded.adder.call("approval", "show", approval).stdout
+    assert "a pipe, whose content is not known yet" in guarded.adder.call("approval", "show", approval).stdout
 
 
 def test_work_directories_are_bound(guarded):

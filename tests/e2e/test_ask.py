@@ -418,7 +418,7 @@ def test_where_it_cannot_be_kept_the_preview_is_and_says_so(asker, name):
     assert answer["outcome"] == "ok" and answer["table_file"] is None and why in answer["table_note"], answer["table_note"]
     assert len(table_of(out)) == 11
     text = (out / "answer.md").read_text()
-    assert "these rows alone" in text and why in text
+    assert "only these rows" in text and why in text
 
 
 def test_it_is_kept_again(asker):
@@ -449,7 +449,7 @@ def test_nothing_is_kept_by_halves(asker):
         assert list(folder.iterdir()) == []
     full = asker.adder.folder("full")
     asker.adder.file("full/mine.txt", "mine")
-    assert "is no empty directory" in asker.refused(asker.sales, "?", "--code", code, "--out", full)
+    assert "is not an empty directory" in asker.refused(asker.sales, "?", "--code", code, "--out", full)
     assert [entry.name for entry in full.iterdir()] == ["mine.txt"]
     empty = asker.adder.folder("empty")
     asker.call(asker.sales, "?", "--code", code, "--out", empty)

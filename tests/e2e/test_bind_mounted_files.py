@@ -293,7 +293,7 @@ def test_more_than_are_bind_mounted(adder, large):
     result = adder.run(code, *options, "--limit", "workspace_bytes=40M")
     assert result.stdout == "10\n8\n" and result.files == []
     full = adder.run(code, *options, "--limit", "workspace_bytes=20M")
-    assert full.outcome == "failed" and "bind-mounted already" in full.error["message"]
+    assert full.outcome == "failed" and "the maximum number of bind-mounted files" in full.error["message"]
 
 
 def test_two_of_one_name(adder, large):

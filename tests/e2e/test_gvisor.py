@@ -143,7 +143,7 @@ def test_the_level_that_another_runtime_does_not_reach(make_contained):
     profile(world.adder)
     result = world.adder.run("print(1)", "--profile", "strict")
     assert (result.outcome, result.stdout) == ("refused", ""), result.fields
-    assert "level 4 is asked for" in result.error["message"] and "kernel of its own (gVisor" in result.error["message"]
+    assert "level 4 is required" in result.error["message"] and "kernel of its own (gVisor" in result.error["message"]
     world.stop_and_look()
 
 

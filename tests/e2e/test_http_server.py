@@ -314,7 +314,7 @@ def test_tls(make_adder, common_directory):
             assert b"application/problem+json" in stream.recv(4096)
         connection.close()
         # Plain HTTP to this port hears of it.
-        assert b"speaks HTTPS" in bed.exchange(bed.head(), more=True)
+        assert b"uses HTTPS" in bed.exchange(bed.head(), more=True)
         context.maximum_version = ssl.TLSVersion.TLSv1_2
         with context.wrap_socket(bed.connect(), server_hostname="localhost") as stream:
             assert stream.version() == "TLSv1.2"

@@ -178,7 +178,7 @@ def test_what_is_no_requirement(make, index):
 
 def test_bounds(make, index):
     adder = make("[packages]\nmost = 1\n")
-    assert "2 packages are asked for; at most 1" in refusal(adder, "greeting", "helper")
+    assert "2 packages are requested; at most 1" in refusal(adder, "greeting", "helper")
     adder.stop()
     none = make("[packages]\nmost = 0\n")
     assert "at most 0" in refusal(none, "greeting")
@@ -209,8 +209,8 @@ def test_the_size_of_the_cache(make, index):
     busy = make("[packages]\ncache_bytes = 5MiB\n")
     made = busy.call("session", "new", "--env", busy.environment, "--with", "one", "--name", "s")
     assert made.returncode == 0, made
-    assert "those that are kept are in use" in refusal(busy, "two")
-    assert busy.call("session", "rm", "s").returncode == 0
+    assert "all are in use" in refusal(busy, "two")
+    assert busy.call("session", "end", "s").returncode == 0
     assert busy.run("import two", "--with", "two").outcome == "ok", "an interpreter that nobody uses is not in the way"
     assert list(kept(busy).values()) == [["two"]]
     busy.stop()

@@ -155,7 +155,7 @@ def test_a_file_that_is_none(adder):
         (b"[profile]\n\xff\n", 2, "UTF-8"),
         (b"[profile]\na\0b\n", 2, "UTF-8"),
         (b"[profile]\ntitle = \x1b[2J\n", 2, "control character"),
-        (b"title = x\n", 1, "before any [group]"),
+        (b"title = x\n", 1, "before the first [group]"),
         (b"[profile\n", 1, "does not end"),
         (b"[]\n", 1, "there is no group []"),
         (b"[profile]\n= x\n", 2, "neither"),

@@ -150,7 +150,7 @@ def test_all_is_accepted(adder, folder):
 def test_words_for_people(adder, folder):
     """What is said without --json when one change waits, is approved, and is made at once."""
     command = ["run", "-c", "open('a.txt', 'a').write('more\\n')", "--workdir", folder, "--review"]
-    assert "1 change waits for a yes" in adder.call(*command).stderr
+    assert "1 change waits for approval" in adder.call(*command).stderr
     (one,) = waiting(adder)
     heads, *rows = adder.call("approval", "list").stdout.splitlines()
     assert heads.split()[:3] == ["REVIEW", "STATE", "FILES"] and ["1"] in [row.split()[2:3] for row in rows]

@@ -272,7 +272,7 @@ def test_nobody_else_decides(group):
     """Neither others of the group, nor strangers, nor by what they make up."""
     server, other = group.server, group.server.person("Eve")
     question = group.ask_run("print('ran')")
-    assert "Only who asked" in server.answer_to(group.press(question, "Yes", by=other))
+    assert "Only the sender" in server.answer_to(group.press(question, "Yes", by=other))
     outside = server.group()
     data = question.buttons[0]["callback_data"]
     silent = outside.press_data(question.id, data, by=group.owner)

@@ -59,7 +59,7 @@ def test_rotating_and_revoking(make_adder):
         (["x" * 65], "at most 64"),
         (["a\nb"], "a letter"),
         (["taken"], "already"),
-        (["c", "--role", "king"], "none of the roles"),
+        (["c", "--role", "king"], "not one of the roles"),
         (["c", "--toolset", "none"], "toolset"),
         (["c", "--profiles", "standart"], "no profile"),
         (["c", "--roots", "data"], "[http] roots"),

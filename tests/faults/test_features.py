@@ -262,7 +262,7 @@ def test_below_level_1(serve, tools, feature):
     served = serve([tools / "without", feature, "--"], LEVEL_1)
     result = served.adder.run("print(1)")
     assert (result.outcome, result.stdout) == ("refused", "")
-    assert "isolation level 1 is asked for" in result.error["message"] and FEATURES[feature].words[-1] in result.error["message"]
+    assert "isolation level 1 is required" in result.error["message"] and FEATURES[feature].words[-1] in result.error["message"]
     served.stop()
 
 

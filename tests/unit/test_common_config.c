@@ -123,7 +123,7 @@ static const struct bad bad_files[] = {
     {"[sandbox]\nroot_uid = 0\n", "[sandbox]", "root_uid", "1"},
     {"[sandbox]\nroot_uid = 4294967295\n", "[sandbox]", "root_uid", "4294967294"},
     {"[log]\ncode = yes\n", "[log]", "code", "true"},
-    {"[log]\nlevel =\n", "[log]", "level", "none of"},
+    {"[log]\nlevel =\n", "[log]", "level", "not one of"},
     {"[pool]\nparked = 1\n[log]\n[pool]\nparked = 2\n", "[pool]", "parked",
      ".conf:5: [pool] parked: it is set twice; line 2"},
     {"\xef\xbb\xbf[pool]\nparked = 1\n", "", "", ".conf:1: the file begins with a byte order mark"},
@@ -137,7 +137,7 @@ static const struct bad bad_files[] = {
     {"[environment]\ndefault =\n", "[environment]", "default", "empty"},
     {"# it\nno key file at all\n", "", "", "adder.conf:2: "},
     {"[pool\nparked = 1\n", "", "", "adder.conf:1: "},
-    {"\nparked = 1\n[pool]\n", "", "", "adder.conf:2: the key parked stands before any [group]"},
+    {"\nparked = 1\n[pool]\n", "", "", "adder.conf:2: the key parked is before the first [group]"},
 };
 
 static void
@@ -373,7 +373,7 @@ static const struct bad bad_profiles[] = {
     {"[blocked]\ncalls = system\n", "[blocked]", "calls", "function of a module"},
     {"[blocked]\nmodules = os subprocess/..\n", "[blocked]", "modules", "name of a module"},
     {"[limits\n", "bad.conf:1:", "", "does not end"},
-    {"wall_ms = 1\n", "bad.conf:1:", "wall_ms", "before any"},
+    {"wall_ms = 1\n", "bad.conf:1:", "wall_ms", "before the first"},
     {"[limits]\n\xff\n", "bad.conf:2:", "", "UTF-8"},
     {"[profile]\ncolour = red\n", "[profile]", "colour", "no such key"},
     {"[rules]\nx = 1\n", "bad.conf:1:", "", "there is no group [rules]"},

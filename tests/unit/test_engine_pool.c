@@ -68,7 +68,7 @@ test_min_isolation (void)
   g_autoptr (json_t) result = run (engine, new_request ("1"), "refused", 126);
   g_assert_nonnull (
       strstr (error_at (result, "message"),
-              "isolation level 3 is asked for (min_isolation), this host gives 2: control groups: "
+              "isolation level 3 is required (min_isolation), this host provides 2: control groups: "
               "switched off by [sandbox] cgroup = none"));
 }
 

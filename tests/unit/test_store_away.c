@@ -384,7 +384,7 @@ test_rights (void)
   refuses ("postgresql://adder:wrong-word?1@127.0.0.1:1/none", "postgresql://...", "wrong-word");
   refuses ("postgresql://adder:wrong-word@[none", "the URL cannot be read", "wrong-word");
   refuses ("postgresql://adder:wrong-word%zz@none/none", "the URL cannot be read", "wrong-word");
-  refuses ("postgresql://adder@wrong-word@none/none", "its host or port is none", "wrong-word");
+  refuses ("postgresql://adder@wrong-word@none/none", "its host or port is invalid", "wrong-word");
 
   /* With the right word, and a table that it may not write to. */
   g_autofree char *name =

@@ -303,7 +303,7 @@ test_told (gconstpointer pair)
   g_autoptr (GError) error = NULL;
   g_assert_null (dataset_find (bed.store, OWNER, "nothing", &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
-  g_assert_nonnull (strstr (error->message, "there is none yet"));
+  g_assert_nonnull (strstr (error->message, "there are none yet"));
   g_clear_error (&error);
   dataset_free (put (&bed, "a0", "one", FALSE));
   bed_run_sql (&bed, "INSERT INTO datasets (owner, name, version, created_ms, table_id, facts_id, row_count, "

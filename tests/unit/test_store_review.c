@@ -280,7 +280,7 @@ test_broken_off (void)
         if (propose (&world, before, after)) {
           break_off (&world, moment, before, after);
           g_assert_cmpuint (count_waiting (&world, OWNER, "broken off"), ==, 1);
-          fails (&world, REVIEW_DROP, "was broken off: finish it or undo it");
+          fails (&world, REVIEW_DROP, "was interrupted: finish or undo it");
           if (undo) {
             settles (&world, REVIEW_UNDO, "waiting");
             g_assert_cmpuint (count_left (&world), ==, 0);

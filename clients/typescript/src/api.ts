@@ -386,7 +386,7 @@ export interface ReplayedCell {
   } | null;
   /** What of the result is not as it was: outcome, stdout, stderr, value, displays or error. */
   differs: string[];
-  /** What came of it. */
+  /** Its result. */
   result: ResultData;
 }
 
@@ -559,7 +559,7 @@ export interface Approval {
     bytes: number | null;
     /** The digest of its content. */
     sha256: string | null;
-    /** What a yes is for: content, identity or nothing. */
+    /** What an approval covers: content, identity or nothing. */
     bound: string;
   }> | undefined;
   /** Standard input. */
@@ -570,7 +570,7 @@ export interface Approval {
     bytes: number | null;
     /** The digest of its content. */
     sha256: string | null;
-    /** What a yes is for: content, identity or nothing. */
+    /** What an approval covers: content, identity or nothing. */
     bound: string;
   } | null | undefined;
   /** Of its environment. */
@@ -1033,7 +1033,7 @@ export interface CellOptions {
   description?: string | undefined;
   /** To which it belongs, as the caller names it. */
   conversation?: string | undefined;
-  /** Whether a streamed run goes on when the client goes away, and can be followed again. By default false. */
+  /** Whether a streamed run continues when the client disconnects, and can be followed again. By default false. */
   detach?: boolean | undefined;
 }
 
@@ -1081,7 +1081,7 @@ export interface RunOptions {
   conversation?: string | undefined;
   /** A directory of the host that is /work. */
   workdir?: Workdir | undefined;
-  /** Whether a streamed run goes on when the client goes away, and can be followed again. By default false. */
+  /** Whether a streamed run continues when the client disconnects, and can be followed again. By default false. */
   detach?: boolean | undefined;
 }
 

@@ -31,7 +31,7 @@ environment_own_locate (struct interpreter *own, GError **error)
   g_autofree char *directory = g_path_get_dirname (own->python);
   char *real_directory = realpath (directory, NULL);
   if (!why && g_strcmp0 (directory, real_directory) != 0)
-    why = "its directory is named by way of a symbolic link";
+    why = "its directory is named through a symbolic link";
   free (real_directory);
   return !why || environment_own_refuse (own, why, error);
 }

@@ -158,7 +158,7 @@ making_await_turn (struct making *making, const struct making_bounds *bounds, co
   g_mutex_unlock (&making_lock);
   if (!in_time)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                 "other packages were installed for so long (%" G_GUINT64_FORMAT
+                 "other packages took so long to install (%" G_GUINT64_FORMAT
                  " s) that these were not begun ([packages] builds): ask again later",
                  bounds->wait_ms / 1000);
   else if (!awaited)

@@ -247,9 +247,8 @@ egress_hint_of (const struct egress *egress, enum egress_refusal refusal)
         "the user to add a host to its key [network] allow.",
         rules->profile, list[0] ? "only " : "no host", list);
   case EGRESS_ADDRESS:
-    return g_strdup (
-        "Private, local and special addresses are refused whatever name leads to them; for a private "
-        "network of one's own there is the configuration's key [network] private_networks.");
+    return g_strdup ("Private, local and special addresses are refused whatever name leads to them; for your "
+                     "own private network there is the configuration's key [network] private_networks.");
   case EGRESS_REQUEST:
     return g_strdup (
         "The proxy takes CONNECT and plain requests for http:// that have one meaning: use urllib, "

@@ -52,7 +52,7 @@ static const struct {
     {LIMIT_NETWORK_CONNECTIONS, "network", "open through the proxy", "Open fewer connections at once"},
     {LIMIT_NETWORK_IN, "network", "used up", "Fetch less"},
     {LIMIT_NETWORK_OUT, "network", "used up", "Send less"},
-    {LIMIT_NETWORK_TIME, "network", "reached by a connection", "Do not keep connections for so long"},
+    {LIMIT_NETWORK_TIME, "network", "reached by a connection", "Keep connections for less time"},
     {LIMIT_MEMORY, "memory", "used up, and a process was killed for it", "Work on the data in parts"},
 };
 
@@ -72,7 +72,7 @@ hint_for (const char *kind, const struct network_rules *network)
   if (network_rules_needs (network) == NETWORK_ALLOW && strcmp (kind, "network") == 0)
     return "The only way out is the proxy that http_proxy and https_proxy name, to the hosts that the "
            "profile "
-           "allows ([network] allow): use urllib, requests or curl, which heed these variables.";
+           "allows ([network] allow): use urllib, requests or curl, which respect these variables.";
   return denial_hint_of (kind);
 }
 

@@ -252,7 +252,7 @@ explain_error (AdderOutcome outcome, const GError *error, const struct run_reque
                        !request || request_voice (request) == VOICE_COMMAND
                            ? "Make a new session. Where this daemon ended it, its cells can be run again in "
                              "one: adder session replay."
-                           : "Make a new session, and make anew what this one held.");
+                           : "Create a new session, and recreate what this one held.");
   return make_error (type, message, NULL);
 }
 

@@ -66,7 +66,7 @@ run_review_keep (struct adder_run *run, GError **error)
     return FALSE;
   }
   if (!request->review.submit) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "there is no terminal to review changes at");
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "changes cannot be reviewed here");
     return FALSE;
   }
   autoclose int upper_fd = run_review_open_upper (run);

@@ -98,7 +98,7 @@ relay_hang_up (struct relay *relay)
   relay->unread |= g_thread_join (g_steal_pointer (&relay->answers)) != NULL;
   fd_close (&relay->socket);
   relay_give_up (relay, "the daemon ended before it answered, and its sessions with it: whether the code ran "
-                        "to its end is unknown. Call again; make anew what a session held");
+                        "to its end is unknown. Call again; recreate what a session held");
 }
 
 static gboolean

@@ -242,7 +242,7 @@ note_unsaved (json_t *result, const GError *problem, const json_t *saved)
     if (json_object_get (own, places[i]))
       json_object_set (error, places[i], json_object_get (own, places[i]));
   if (would_help (saved))
-    json_object_set_new (error, "hint", json_string ("Files that are there are replaced only with --force."));
+    json_object_set_new (error, "hint", json_string ("Existing files are replaced only with --force."));
   for (gsize i = 0; i < G_N_ELEMENTS (taken); i++)
     json_object_set (result, taken[i], json_object_get (failed, taken[i]));
   json_object_set (result, "error", error);

@@ -142,7 +142,8 @@ run_providers (int argc, char **argv)
       {"names", 0, 0, G_OPTION_ARG_NONE, &options.names, "Print the names alone", NULL},
       {"refresh", 0, 0, G_OPTION_ARG_NONE, &options.refresh, "Read the federation's index now", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
-      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Read it in this very process", NULL},
+      {"no-daemon", 0, 0, G_OPTION_ARG_NONE, &options.no_daemon, "Work in this process, without a daemon",
+       NULL},
       {NULL},
   };
   return cli_parse (entries, 0, 0, &argc, &argv, &problem) ? list_providers (&options)

@@ -83,9 +83,8 @@ static const char page_head[] =
     "# Toolsets\n\n"
     "Every tool that an agent can call, from the table of tools itself. [tools.md](tools.md) says how they "
     "are called. A "
-    "reply is one of the objects shown with its tool, or `error`, `run_id` and, where somebody has to say "
-    "yes first, "
-    "`approval_id`.\n\n";
+    "reply is one of the objects shown with its tool, or `error`, `run_id` and, if a person must approve "
+    "first, `approval_id`.\n\n";
 
 /* ONLY NULL: all toolsets. */
 static void

@@ -528,7 +528,7 @@ run_options_add_values (struct submission *request, const struct run_options *op
     json_error_t problem;
     json_t *value = json_loads (equals + 1, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &problem);
     if (!value)
-      return run_options_invalid (error, "--value %s: %s; text stands in quotes, as in '\"abc\"'", name,
+      return run_options_invalid (error, "--value %s: %s; text needs quotes, as in '\"abc\"'", name,
                                   problem.text);
     if (json_object_set_new (values, name, value) < 0)
       return run_options_invalid (error, "the name \"%s\" is not UTF-8", name);

@@ -222,7 +222,7 @@ const struct http_route http_routes_files[] = {
         .operation = "getFile",
         .tag = "files",
         .title = "Get a file",
-        .text = "Its bytes. Range, If-Range, If-Match and If-None-Match are heeded; the entity tag is the "
+        .text = "Its bytes. Range, If-Range, If-Match and If-None-Match are supported; the entity tag is the "
                 "digest of the content.",
         .role = ROLE_GUEST,
         .flags = HTTP_RANGES,

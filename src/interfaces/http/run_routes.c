@@ -51,7 +51,7 @@ run_routes_handle_replay (struct http_request *request)
 /* clang-format off */
 #define ASK_STREAM ASK_FLAG ("stream", "Whether the reply is a stream of events.")
 #define ASK_DETACH \
-  ASK_FLAG ("detach", "Whether a streamed run goes on when the client goes away, and can be followed again.")
+  ASK_FLAG ("detach", "Whether a streamed run continues when the client disconnects, and can be followed again.")
 #define ASK_BACKGROUND ASK_FLAG ("background", "Whether it goes on without the client.")
 
 #define RUN_TEXT \

@@ -407,7 +407,7 @@ class ReplayedCell:
     differs: List[str] = dataclasses.field(default_factory=list)
     """What of the result is not as it was: outcome, stdout, stderr, value, displays or error."""
     result: Optional[Result] = None
-    """What came of it."""
+    """Its result."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -41,7 +41,7 @@ class CellOptions(TypedDict, total=False):
     conversation: str
     """To which it belongs, as the caller names it."""
     detach: bool
-    """Whether a streamed run goes on when the client goes away, and can be followed again. By default false."""
+    """Whether a streamed run continues when the client disconnects, and can be followed again. By default false."""
     timeout: float
     """Seconds that the code may take; the limit wall_ms."""
     memory_mb: int
@@ -94,7 +94,7 @@ class RunOptions(TypedDict, total=False):
     workdir: Workdir
     """A directory of the host that is /work."""
     detach: bool
-    """Whether a streamed run goes on when the client goes away, and can be followed again. By default false."""
+    """Whether a streamed run continues when the client disconnects, and can be followed again. By default false."""
     timeout: float
     """Seconds that the code may take; the limit wall_ms."""
     memory_mb: int
