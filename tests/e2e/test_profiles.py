@@ -216,7 +216,7 @@ def test_a_snippet_ends_after_its_time(adder):
 
 def test_snippets_make_no_sessions(sessions):
     said = sessions.refused("new", "--profile", "snippet")
-    assert "the profile snippet makes no sessions" in said
+    assert "the profile snippet allows no sessions" in said
 
 
 def test_an_idle_session_ends_when_its_profile_says(sessions, profile):

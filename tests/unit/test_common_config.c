@@ -131,7 +131,7 @@ static const struct bad bad_files[] = {
     {"[pool]\nparked = 1\nx = y\n[logs]\nz = 1\n[log]\nw\nlevel = a\n", "[pool]", "x",
      "; line 4: there is no group [logs]; did you mean [log]?; line 7: [log]: the line is neither "
      "\"[group]\", "
-     "\"key = value\" nor a comment; line 8: [log] level: \"a\" is none of"},
+     "\"key = value\" nor a comment; line 8: [log] level: \"a\" is not one of"},
     {"[pool]\na=1\nb=1\nc=1\nd=1\ne=1\nf=1\n", "[pool]", "a", "; and 1 more"},
     {"[daemon]\nsocket = adder.sock\n", "[daemon]", "socket", "absolute"},
     {"[environment]\ndefault =\n", "[environment]", "default", "empty"},

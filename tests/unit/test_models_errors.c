@@ -30,7 +30,7 @@ static const struct {
     {400, "{\"error\":{\"message\":\"x is not a valid model ID\",\"code\":400}}", MODEL_ERROR_UNKNOWN,
      API_NEVER, "has no model"},
     {404, "<html>404</html>", MODEL_ERROR_UNKNOWN, API_NEVER,
-     "check the base_url and the dialect of the model gpt (status 404)"},
+     "look at the base_url and the dialect of the model gpt (status 404)"},
     {405, "{\"detail\":\"Method Not Allowed\"}", MODEL_ERROR_UNKNOWN, API_NEVER, "Method Not Allowed"},
     {400,
      "{\"error\":{\"message\":\"This model's maximum context length is 8192 "

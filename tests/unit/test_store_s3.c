@@ -884,7 +884,7 @@ test_urls (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
       {"s3://bucket?endpoint=http://user:word@host", "must be https://HOST:PORT"},
       {"s3://bucket?endpoint=http://host/path", "must be https://HOST:PORT"},
       {"s3://bucket?endpoint=", "must be https://HOST:PORT"},
-      {"s3://bucket?region=a%0ab", "is none"},
+      {"s3://bucket?region=a%0ab", "is invalid"},
       {"s3://bucket?credentials=keys", "absolute path"},
       {"s3://bucket?ca=keys", "absolute path"},
       {"s3://bucket?secret=x", "has no parameter secret"},
