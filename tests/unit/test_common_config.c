@@ -599,8 +599,8 @@ test_profile_workdir (struct place *place, G_GNUC_UNUSED gconstpointer data)
     const char *word;
   } rows[] = {
       {"none", WORKDIR_NONE, WORKDIR_READ, "the profile mine allows no work directory"},
-      {"read", WORKDIR_READ, WORKDIR_OVERLAY, "as \"read\" at most, and \"overlay\" is asked for"},
-      {"overlay", WORKDIR_REVIEW, WORKDIR_WRITE, "as \"overlay\" at most, and \"rw\" is asked for"},
+      {"read", WORKDIR_READ, WORKDIR_OVERLAY, "as \"read\" at most, and \"overlay\" was requested"},
+      {"overlay", WORKDIR_REVIEW, WORKDIR_WRITE, "as \"overlay\" at most, and \"rw\" was requested"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
