@@ -91,7 +91,7 @@ container_image_find (struct container_client *client, const char *name, GError 
   const char *digest = json_member_text (answer, "Id");
   if (json_member_text (labels, LABEL_VERSION)[0] == '\0' || digest[0] == '\0') {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, "the image %s was not made by Adder", name);
-    error_add_advice (error, ": \"adder container build\" makes one");
+    error_add_advice (error, ": \"adder env image build\" makes one");
     return NULL;
   }
   return image_describe (name, digest, labels, json_object_get (answer, "Size"));

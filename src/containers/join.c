@@ -139,7 +139,7 @@ join_ended (GError **error)
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED,
                        "a container ended before it joined: its image may be damaged, or its runtime lets it "
                        "reach no socket of the host (gVisor's needs --host-uds=open)");
-  error_add_advice (error, "; \"adder container build\" makes the image anew");
+  error_add_advice (error, "; \"adder env image build\" makes the image anew");
   return FALSE;
 }
 

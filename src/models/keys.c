@@ -48,7 +48,7 @@ read_variable (const struct model_settings *settings, GError **error)
   g_set_error (
       error, MODEL_ERROR, MODEL_ERROR_KEY,
       "the model %s takes its key from the variable %s, which is not set: set it, or keep a key with adder "
-      "model add --replace --key-stdin",
+      "model new --replace --key-stdin",
       settings->name, settings->key_env);
   return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations on tokens: who may come over HTTP. They are made on the daemon's machine alone (`adder token
- * create`), so that one who got hold of a token cannot make others. */
+ * new`), so that one who got hold of a token cannot make others. */
 #include "common/field_rows.h"
 #include "common/json.h"
 #include "library/library.h"

@@ -44,5 +44,5 @@ def test_messages_and_help(tmp_path):
     assert (directory / "src/part/file.c.txt").read_text() == "\n\nIt is shown as ever, or not.\n"
     assert found_in(directory / "src") == [("file.c.txt", 3, "as ever")]
     helped = {name.removesuffix(".txt") for name in os.listdir(directory / "help")}
-    assert {"adder", "run", "session-new", "session-checkpoint", "token-create"} <= helped
+    assert {"adder", "run", "session-new", "session-checkpoint", "token-new"} <= helped
     assert "--file" in (directory / "help/run.txt").read_text()

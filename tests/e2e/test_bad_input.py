@@ -217,7 +217,7 @@ def test_config_show_rejects_what_serve_would_not_answer_http_for(make_adder):
 
 
 def test_code_given_twice(adder):
-    for command in (["run"], ["guard", "--profile", "standard"]):
+    for command in (["run"], ["run", "--check", "--profile", "standard"]):
         ended = adder.call(*command, "-c", "print(1)", "--code", "print(2)")
         assert (ended.returncode, ended.stdout) == (125, "") and "-c is given more than once" in ended.stderr
 

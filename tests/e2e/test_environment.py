@@ -115,9 +115,9 @@ def test_an_environment_below_a_place_of_sandboxes(adder):
     """It is refused before anything is made, with the reason and what to do."""
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         os.chmod(place, 0o777)
-        ended = adder.call("env", "create", "hidden", env={**adder.process_environment(), "ADDER_ENVIRONMENTS_DIR": place})
+        ended = adder.call("env", "new", "hidden", env={**adder.process_environment(), "ADDER_ENVIRONMENTS_DIR": place})
         assert ended.returncode == 125 and os.listdir(place) == []
         assert "every sandbox has a /tmp of its own; put the environment into another directory" in ended.stderr
         subprocess.run(["/usr/bin/python3", "-I", "-m", "venv", "--without-pip", f"{place}/venv"], check=True)
-        ended = adder.call("env", "create", "hidden", "--python", f"{place}/venv/bin/python")
+        ended = adder.call("env", "new", "hidden", "--python", f"{place}/venv/bin/python")
         assert ended.returncode == 125 and "every sandbox has a /tmp of its own" in ended.stderr

@@ -235,11 +235,11 @@ def test_what_others_can_reach_needs_a_token(make_adder):
 
 def test_clear_text_that_others_can_reach_is_warned_of(make_adder):
     adder = make_adder()
-    assert adder.call("token", "create", "one").returncode == 0
+    assert adder.call("token", "new", "one").returncode == 0
     for listen, warned in (("0.0.0.0:0", True), ("127.0.0.1:0", False)):
         told = adder.call("serve", "--background", f"--http={listen}")
         assert told.returncode == 0 and ("without TLS" in told.stderr) == warned, told
-        assert adder.call("stop").returncode == 0
+        assert adder.call("serve", "stop").returncode == 0
     process = adder.popen("serve", "--http=0.0.0.0:0")
     said = iter(process.stderr.readline, b"")
     assert any(b"without TLS" in line for line in said)

@@ -210,7 +210,7 @@ def test_the_size_of_the_cache(make, index):
     made = busy.call("session", "new", "--env", busy.environment, "--with", "one", "--name", "s")
     assert made.returncode == 0, made
     assert "all are in use" in refusal(busy, "two")
-    assert busy.call("session", "end", "s").returncode == 0
+    assert busy.call("session", "rm", "s").returncode == 0
     assert busy.run("import two", "--with", "two").outcome == "ok", "an interpreter that nobody uses is not in the way"
     assert list(kept(busy).values()) == [["two"]]
     busy.stop()

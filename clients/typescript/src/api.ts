@@ -117,13 +117,13 @@ export interface Cell {
 
 /** What a run used. */
 export interface Usage {
-  /** Waiting for a sandbox. */
+  /** Time spent waiting for a sandbox. */
   queue_ms: number;
-  /** By the clock. */
+  /** Wall-clock time. */
   wall_ms: number;
-  /** Of the processors. */
+  /** Processor time. */
   cpu_ms: number;
-  /** The most that it held. */
+  /** Its highest memory use. */
   peak_memory_bytes: number | null;
 }
 
@@ -178,49 +178,49 @@ export interface ResultData {
     | (string & {});
   /** The code's own, or the outcome's. */
   exit_code: number;
-  /** The signal that ended the code, when one did. */
+  /** The signal that ended the code, if any. */
   signal: string | null;
-  /** What the code wrote; of long output head and tail. */
+  /** What the code wrote; if long, the beginning and the end. */
   stdout: string;
-  /** The same of standard error. */
+  /** The same for standard error. */
   stderr: string;
-  /** How much it wrote. */
+  /** The number of bytes that it wrote. */
   stdout_bytes: number;
-  /** How much it wrote to standard error. */
+  /** The number of bytes that it wrote to standard error. */
   stderr_bytes: number;
-  /** Whether stdout or stderr is head and tail. */
+  /** Whether stdout or stderr is shortened. */
   truncated: boolean;
-  /** Under which the whole output is kept, where it is. */
+  /** The id of the stored whole output, if there is one. */
   result_id: string | null;
   /** The value of the last expression, by MIME type. */
   value: Record<string, unknown> | null;
   /** What the code displayed: objects by MIME type, pictures in base64. */
   displays: Array<Record<string, unknown>>;
-  /** Matplotlib's figures as data, each with title and charts, as the code's process told them. */
+  /** Matplotlib's figures as data, each with title and charts, as the code's process reported them. */
   charts: Array<Record<string, unknown>>;
   /** What went wrong. */
   error: RunError | null;
   /** What the guard refused. */
   violations: Violation[];
-  /** What the sandbox refused, and limits that were met. */
+  /** What the sandbox refused, and limits that were reached. */
   denials: Denial[];
   /** The hosts that were reached through the proxy. */
   network: Connection[];
-  /** The files that the code made or changed. */
+  /** The files that the code created or changed. */
   files: MadeFile[];
   /** What it changed in an overlay of a work directory. */
   changes: Change[];
   /** What else a caller should know. */
   warnings: string[];
-  /** What somebody has to approve, or the review that waits for a yes. */
+  /** The pending approval or review. */
   approval_id: string | null;
-  /** The session that the run was a cell of. */
+  /** The session, if the run was a cell. */
   session: Cell | null;
-  /** What it used. */
+  /** Resources that it used. */
   usage: Usage;
   /** All limits as they were applied. */
   limits: AppliedLimits;
-  /** Null when there was no sandbox. */
+  /** Null if there was no sandbox. */
   isolation: Isolation | null;
 }
 
@@ -232,13 +232,13 @@ export interface RunningRun {
   state: string;
   /** In UTC. */
   started: string | null;
-  /** Whose it is. */
+  /** Its owner. */
   owner: string | null;
-  /** To which it belongs. */
+  /** The conversation to which it belongs. */
   conversation: string | null;
-  /** The session that it is a cell of. */
+  /** The session of the cell. */
   session: string | null;
-  /** By which way it came. */
+  /** The interface that it used. */
   front_end: string | null;
 }
 
@@ -250,17 +250,17 @@ export interface RunState {
   state: string;
   /** In UTC. */
   started: string | null;
-  /** Whose it is. */
+  /** Its owner. */
   owner: string | null;
-  /** To which it belongs. */
+  /** The conversation to which it belongs. */
   conversation: string | null;
-  /** The session that it is a cell of. */
+  /** The session of the cell. */
   session: string | null;
-  /** By which way it came. */
+  /** The interface that it used. */
   front_end: string | null;
-  /** Of one that ran in the background, while it is held. */
+  /** For a background run, while it is kept. */
   result: ResultData | null;
-  /** Of one that has ended, where records are kept. */
+  /** For a run that has ended, if records are kept. */
   record: RunRecord | null;
 }
 
@@ -270,15 +270,15 @@ export interface Checkpoint {
   checkpoint_id: string;
   /** Its name. */
   name: string | null;
-  /** The last cell before it. */
+  /** The last cell before the checkpoint. */
   cell: number;
   /** How many there were. */
   variables: number;
-  /** When it was made. */
+  /** Time of creation. */
   created: string;
-  /** What it holds. */
+  /** Its memory. */
   memory_bytes: number;
-  /** What the session and the checkpoint still share. */
+  /** Memory that the session and the checkpoint share. */
   warnings: string[];
 }
 
@@ -290,25 +290,25 @@ export interface SessionInfo {
   name: string | null;
   /** Its owner. */
   owner: string | null;
-  /** Its interpreter and packages. */
+  /** Its environment. */
   environment: string | null;
-  /** Its limits and rules. */
+  /** Its profile. */
   profile: string | null;
   /** idle, busy or ended. */
   state: string;
-  /** How many it ran. */
+  /** Number of cells that it ran. */
   cells: number;
-  /** How many it has. */
+  /** Number of variables. */
   variables: number;
-  /** When it was made. */
+  /** Time of creation. */
   created: string;
-  /** Since it was used; null unless it is idle. */
+  /** Time since the last use; null unless it is idle. */
   idle_ms: number | null;
-  /** When it ends if nobody uses it; null unless it is idle. */
+  /** Time until it ends if it is not used; null unless it is idle. */
   expires_in_ms: number | null;
-  /** What it held when it was last looked at. */
+  /** Memory at the last measurement. */
   memory_bytes: number;
-  /** The session that it is a branch of. */
+  /** The session from which it was branched. */
   parent: string | null;
   /** Its checkpoints. */
   checkpoints: Array<{
@@ -316,18 +316,18 @@ export interface SessionInfo {
     checkpoint_id: string;
     /** Its name. */
     name: string | null;
-    /** The last cell before it. */
+    /** The last cell before the checkpoint. */
     cell: number;
     /** How many there were. */
     variables: number;
-    /** When it was made. */
+    /** Time of creation. */
     created: string;
-    /** What it holds. */
+    /** Its memory. */
     memory_bytes: number;
   }>;
   /** ipython or plain. */
   shell: string | null;
-  /** How it is isolated. */
+  /** Its isolation. */
   isolation: Isolation | null;
   /** Why it has ended. */
   reason: string | null;
@@ -363,9 +363,9 @@ export interface HistoryCell {
 
 /** The cells of a session. */
 export interface History {
-  /** The oldest first. */
+  /** Oldest first. */
   cells: HistoryCell[];
-  /** How many of the first are no longer on record. */
+  /** The number of earlier cells that are no longer recorded. */
   dropped: number;
 }
 
@@ -394,21 +394,21 @@ export interface ReplayedCell {
 export interface Replay {
   /** The new session. */
   session: SessionInfo;
-  /** Those that were run. */
+  /** The cells that ran. */
   cells: ReplayedCell[];
-  /** Those that were not, since they ended the session. */
+  /** The cells that were skipped because they ended the session. */
   left_out: number[];
 }
 
 /** A file that is kept. */
 export interface StoredFile {
-  /** What it is asked for by; ids sort by the time of their making. */
+  /** Its id; ids sort by time of creation. */
   file_id: string;
-  /** The last part of the name that it was given, cleaned. */
+  /** The last part of its name, sanitized. */
   name: string;
   /** generated, table, uploaded, stdout or stderr. */
   kind: string;
-  /** By the name's ending, else by the first bytes. */
+  /** Determined by the name's extension, or else by the first bytes. */
   mime: string;
   /** Its size. */
   bytes: number;
@@ -418,13 +418,13 @@ export interface StoredFile {
   created: string;
   /** In UTC. */
   expires: string;
-  /** Whose it is. */
+  /** Its owner. */
   owner: string | null;
-  /** To which it belongs. */
+  /** The conversation to which it belongs. */
   conversation: string | null;
-  /** In which it was made. */
+  /** The session in which it was created. */
   session: string | null;
-  /** Which run made it. */
+  /** The run that created it. */
   run_id: string | null;
   /** A signed path. Anyone who has it can read the file until it expires. */
   url: string | null;
@@ -432,9 +432,9 @@ export interface StoredFile {
 
 /** Some of the files. */
 export interface FilePage {
-  /** The newest first. */
+  /** Newest first. */
   files: StoredFile[];
-  /** What to give as `before` for the next page; null: there is none. */
+  /** The value of `before` for the next page; null if there is none. */
   next: string | null;
 }
 
@@ -450,13 +450,13 @@ export interface Line {
 
 /** A part of long output: `text`, or with `grep` the `lines` in which it was found. */
 export interface Part {
-  /** Whose output it is. */
+  /** The run whose output it is. */
   result_id: string;
   /** stdout or stderr. */
   stream: string;
-  /** Where the part begins. */
+  /** The offset of the part. */
   offset: number;
-  /** Where to go on. */
+  /** The offset of the next part. */
   next_offset: number;
   /** How much there is. */
   total_bytes: number;
@@ -464,15 +464,15 @@ export interface Part {
   at_end: boolean;
   /** Whole characters. */
   text?: string | undefined;
-  /** Those that match. */
+  /** The matching lines. */
   lines?: Line[] | undefined;
 }
 
 /** Some of the records. */
 export interface RecordPage {
-  /** The newest first. */
+  /** Newest first. */
   records: RecordSummary[];
-  /** What to give as `before` for the next page; null: there is none. */
+  /** The value of `before` for the next page; null if there is none. */
   next: string | null;
 }
 
@@ -510,40 +510,40 @@ export interface Approval {
   kind?: string | undefined;
   /** pending, approved or denied. */
   state: string;
-  /** To which it belongs. */
+  /** The conversation to which it belongs. */
   conversation?: string | null | undefined;
-  /** Of everything that the approval covers. */
+  /** The digest of everything that the approval covers. */
   digest?: string | undefined;
-  /** Of changes: the review. */
+  /** For changes: the review. */
   review_id?: string | null | undefined;
   /** Why it was denied. */
   reason?: string | null | undefined;
   /** In UTC. */
   asked?: string | undefined;
-  /** How long it will still wait. */
+  /** Time until it expires. */
   expires_in_ms?: number | undefined;
-  /** Of changes: what came of them. */
+  /** For changes: their outcome. */
   outcome?: Record<string, unknown> | null | undefined;
   /** The requester's description of the code. */
   description?: string | null | undefined;
-  /** Under whose rules it would run. */
+  /** The profile with which it would run. */
   profile?: string | null | undefined;
-  /** In which interpreter. */
+  /** The environment that it used. */
   environment?: string | null | undefined;
-  /** What the code calls itself. */
+  /** The name of the code. */
   name?: string | null | undefined;
-  /** The directory of the host that it would work in. */
+  /** The directory of the host in which it would work. */
   workdir?: {
-    /** Of the directory. */
+    /** The path of the directory. */
     path: string;
     /** read, overlay, review or rw. */
     mode: string;
   } | null | undefined;
-  /** What would run. */
+  /** The code that would run. */
   code?: string | null | undefined;
-  /** How many changes, if it is about changes. */
+  /** For changes: their number. */
   changes?: number | undefined;
-  /** The session it is a cell of. */
+  /** The session of the cell. */
   session?: string | null | undefined;
   /** The kind of sandbox. */
   isolation?: string | undefined;
@@ -551,7 +551,7 @@ export interface Approval {
   lines?: number | undefined;
   /** Of the code. */
   first_line?: string | null | undefined;
-  /** What it is given. */
+  /** The files that it gets. */
   files?: Array<{
     /** As the run would see it. */
     name: string;
@@ -573,31 +573,31 @@ export interface Approval {
     /** What an approval covers: content, identity or nothing. */
     bound: string;
   } | null | undefined;
-  /** Of its environment. */
+  /** The environment variables of the code. */
   variables?: Record<string, string | null> | undefined;
-  /** Of its variables. */
+  /** The names of its environment variables. */
   values?: Record<string, unknown> | undefined;
-  /** What sys.argv has after the name. */
+  /** The elements of sys.argv after the name. */
   arguments?: Array<string | null> | undefined;
-  /** Those that were asked for. */
+  /** The requested limits. */
   limits?: Record<string, number> | undefined;
 }
 
 /** What a run would change in a work directory. */
 export interface Review {
-  /** Its id; that of its approval as well. */
+  /** Its id, also that of its approval. */
   review_id: string;
   /** waiting, broken off, committed or dropped. */
   state: string;
-  /** The one that would be changed. */
+  /** The directory that would be changed. */
   directory?: string | undefined;
-  /** To which it belongs. */
+  /** The conversation to which it belongs. */
   conversation?: string | null | undefined;
   /** In UTC. */
   created?: string | undefined;
-  /** Of the changes: what a yes is for. */
+  /** The digest of the changes, which an approval covers. */
   digest?: string | undefined;
-  /** How many are changed. */
+  /** Number of changed files. */
   files?: number | undefined;
   /** Their total size. */
   bytes?: number | undefined;
@@ -609,79 +609,79 @@ export interface Review {
 export interface RunRecord {
   /** As in the result. */
   run_id: string | null;
-  /** When it was asked for. */
+  /** The time of the request. */
   started: string | null;
-  /** Who asked. */
+  /** The caller. */
   owner: string | null;
-  /** In which conversation. */
+  /** The conversation. */
   conversation: string | null;
-  /** By which way. */
+  /** The interface. */
   front_end: string | null;
-  /** As what. */
+  /** The caller's role. */
   role: string | null;
-  /** With which tool. */
+  /** The tool. */
   tool: string | null;
-  /** Under which rules. */
+  /** The profile. */
   profile: string | null;
-  /** In which interpreter. */
+  /** The environment that it used. */
   environment: string | null;
-  /** In which session. */
+  /** The session. */
   session_id: string | null;
-  /** As which cell. */
+  /** The number of the cell. */
   cell: number | null;
   /** How it ended. */
   outcome: string | null;
   /** As in the result. */
   exit_code: number | null;
-  /** What it used. */
+  /** Resources that it used. */
   usage: {
-    /** Waiting for a sandbox. */
+    /** Time spent waiting for a sandbox. */
     queue_ms: number | null;
-    /** By the clock. */
+    /** Wall-clock time. */
     wall_ms: number | null;
-    /** Of the processors. */
+    /** Processor time. */
     cpu_ms: number | null;
-    /** The most that it held. */
+    /** Its highest memory use. */
     peak_memory_bytes: number | null;
   };
-  /** Null where nothing ran. */
+  /** Null if nothing ran. */
   isolation_level: number | null;
-  /** The yes that it had. */
+  /** Its approval. */
   approval: string | null;
   /** The code, up to 1 MiB. */
   code: string | null;
-  /** The digest of all of the code. */
+  /** The digest of the whole code. */
   code_sha256: string | null;
-  /** What else there is to say. */
+  /** Further details. */
   more: {
-    /** What the code is for. */
+    /** The purpose of the code. */
     description?: string | undefined;
-    /** Of the tool, shortened. */
+    /** The tool's arguments, shortened. */
     arguments?: unknown;
-    /** Of the code. */
+    /** The code's arguments. */
     argv?: string[] | undefined;
-    /** Names of its environment. */
+    /** The names of its environment variables. */
     variables?: string[] | undefined;
-    /** Files that it was given. */
+    /** The files that it got. */
     inputs?: string[] | undefined;
-    /** Where it worked. */
+    /** Its work directory. */
     workdir?: {
-      /** Of the directory. */
+      /** The path of the directory. */
       path: string;
       /** read, overlay, review or rw. */
       mode: string;
     } | undefined;
-    /** Those that are not the default. */
+    /** Limits that differ from the default. */
     limits?: Record<string, number> | undefined;
-    /** What the host lacked. */
+    /** Mechanisms that the host lacked. */
     missing?: string[] | undefined;
-    /** How much there was, and whether it is kept. */
+    /** The size of its output, and whether it is stored. */
     output?: Record<string, unknown> | undefined;
-    /** That it made. */
+    /** The files that it created. */
     files?: Array<Record<string, unknown>> | undefined;
     /** What went wrong, shortened. */
     error?: Record<string, unknown> | undefined;
-    /** That ended it. */
+    /** The signal that ended it. */
     signal?: number | undefined;
     /** As in the result. */
     denials?: Array<Record<string, unknown>> | undefined;
@@ -690,15 +690,15 @@ export interface RunRecord {
     /** The approval that it waits for. */
     waits_for?: string | undefined;
   } | null;
-  /** Which machine wrote it. */
+  /** The machine that wrote it. */
   node: string | null;
-  /** Its place in that one's chain. */
+  /** Its number in the machine's chain. */
   seq: number | null;
-  /** Of this row and the one before. */
+  /** The digest of this row and the one before. */
   digest: string | null;
-  /** Somebody changed the row. */
+  /** Whether the row was damaged. */
   damaged?: boolean | undefined;
-  /** What cannot be read. */
+  /** The columns that cannot be read. */
   damaged_columns?: string[] | undefined;
 }
 
@@ -706,58 +706,58 @@ export interface RunRecord {
 export interface RecordSummary {
   /** As in the result. */
   run_id: string | null;
-  /** When it was asked for. */
+  /** The time of the request. */
   started: string | null;
-  /** Who asked. */
+  /** The caller. */
   owner: string | null;
-  /** In which conversation. */
+  /** The conversation. */
   conversation: string | null;
-  /** By which way. */
+  /** The interface. */
   front_end: string | null;
-  /** As what. */
+  /** The caller's role. */
   role: string | null;
-  /** With which tool. */
+  /** The tool. */
   tool: string | null;
-  /** Under which rules. */
+  /** The profile. */
   profile: string | null;
-  /** In which interpreter. */
+  /** The environment that it used. */
   environment: string | null;
-  /** In which session. */
+  /** The session. */
   session_id: string | null;
-  /** As which cell. */
+  /** The number of the cell. */
   cell: number | null;
   /** How it ended. */
   outcome: string | null;
   /** As in the result. */
   exit_code: number | null;
-  /** What it used. */
+  /** Resources that it used. */
   usage: {
-    /** Waiting for a sandbox. */
+    /** Time spent waiting for a sandbox. */
     queue_ms: number | null;
-    /** By the clock. */
+    /** Wall-clock time. */
     wall_ms: number | null;
-    /** Of the processors. */
+    /** Processor time. */
     cpu_ms: number | null;
-    /** The most that it held. */
+    /** Its highest memory use. */
     peak_memory_bytes: number | null;
   };
-  /** Null where nothing ran. */
+  /** Null if nothing ran. */
   isolation_level: number | null;
-  /** The yes that it had. */
+  /** Its approval. */
   approval: string | null;
   /** The beginning of the code. */
   code_start: string | null;
-  /** The digest of all of the code. */
+  /** The digest of the whole code. */
   code_sha256: string | null;
-  /** Which machine wrote it. */
+  /** The machine that wrote it. */
   node: string | null;
-  /** Its place in that one's chain. */
+  /** Its number in the machine's chain. */
   seq: number | null;
-  /** Of this row and the one before. */
+  /** The digest of this row and the one before. */
   digest: string | null;
-  /** Somebody changed the row. */
+  /** Whether the row was damaged. */
   damaged?: boolean | undefined;
-  /** What cannot be read. */
+  /** The columns that cannot be read. */
   damaged_columns?: string[] | undefined;
 }
 
@@ -819,19 +819,19 @@ export interface AppliedLimits {
 export interface RecordStats {
   /** How many. */
   records: number;
-  /** Those that had a sandbox. */
+  /** Runs that had a sandbox. */
   ran: number;
-  /** When the first was. */
+  /** The time of the first one. */
   first: string | null;
-  /** When the last was. */
+  /** The time of the last one. */
   last: string | null;
   /** In all. */
   wall_ms_total: number;
   /** In all. */
   cpu_ms_total: number;
-  /** The most that one held. */
+  /** The highest of all runs. */
   peak_memory_bytes: number;
-  /** Of those that ran. */
+  /** Statistics of those that ran. */
   wall_ms: {
     /** Half of them took no longer. */
     p50: number | null;
@@ -842,7 +842,7 @@ export interface RecordStats {
     /** The longest. */
     max: number | null;
   };
-  /** The largest 100 of each. */
+  /** The 100 most frequent values of each. */
   by: {
     /** By outcome. */
     outcome: Array<{
@@ -915,17 +915,17 @@ export interface RecordStats {
 
 /** A profile that the caller may use. */
 export interface Profile {
-  /** By which a run asks for it. */
+  /** The name for runs. */
   name: string;
-  /** The lowest that may use it. */
+  /** The lowest role that may use it. */
   role: string;
-  /** A few words. */
+  /** A title for people. */
   title: string | null;
 }
 
 /** An interpreter with its packages. */
 export interface Environment {
-  /** By which a run asks for it. */
+  /** The name for runs. */
   name: string;
   /** Of its Python. */
   version: string | null;
@@ -1007,31 +1007,31 @@ export interface Workdir {
 
 /** What a cell takes. */
 export interface CellOptions {
-  /** The file name that tracebacks show; main.py where it is left out. */
+  /** The file name in tracebacks; main.py by default. */
   name?: string | undefined;
-  /** Whether the code is only held against its profile's guard, and does not run. By default false. */
+  /** Whether to check the code against its profile's guard without running it. By default false. */
   check?: boolean | undefined;
-  /** The approval that this was given; without it, a yes to the same counts too. */
+  /** The approval to use; without it, an approval of the same request is used too. */
   approval?: string | undefined;
-  /** Output longer than this is kept whole, also where the result has all of it. In bytes. */
+  /** Output longer than this is stored whole, even if the result contains all of it. In bytes. */
   keep_over?: number | undefined;
-  /** Of a cell: whether it waits for its turn while another runs. By default true. */
+  /** For a cell: whether it waits while another one runs. By default true. */
   wait?: boolean | undefined;
-  /** Standard input; empty where it is left out. */
+  /** Standard input; empty by default. */
   stdin?: string | undefined;
-  /** Limits that are not the profile's; see the configuration page for what each means. */
+  /** Limits that differ from the profile's; the configuration page explains each. */
   limits?: Limits | undefined;
-  /** The format of files in which each table that is shown is kept, whole. */
+  /** The format of files in which displayed tables are stored, whole. */
   tables?: "csv" | "parquet" | "json" | "none" | undefined;
-  /** Whether figures come as SVG beside PNG. By default false. */
+  /** Whether figures are drawn as SVG too, not only as PNG. By default false. */
   svg?: boolean | undefined;
-  /** Variables that the code finds, with their values. */
+  /** Variables of the code, with their values. */
   values?: Record<string, unknown> | undefined;
-  /** What it is given: each with one of text, base64 and file_id. */
+  /** The run's files: each with one of text, base64 and file_id. */
   files?: Files | undefined;
-  /** What the code is for, in words, for who has to approve it. */
+  /** The purpose of the code, for the person who approves it. */
   description?: string | undefined;
-  /** To which it belongs, as the caller names it. */
+  /** The caller's name for the conversation. */
   conversation?: string | undefined;
   /** Whether a streamed run continues when the client disconnects, and can be followed again. By default false. */
   detach?: boolean | undefined;
@@ -1039,45 +1039,45 @@ export interface CellOptions {
 
 /** What a run takes. */
 export interface RunOptions {
-  /** The file name that tracebacks show; main.py where it is left out. */
+  /** The file name in tracebacks; main.py by default. */
   name?: string | undefined;
-  /** Whether the code is only held against its profile's guard, and does not run. By default false. */
+  /** Whether to check the code against its profile's guard without running it. By default false. */
   check?: boolean | undefined;
-  /** The approval that this was given; without it, a yes to the same counts too. */
+  /** The approval to use; without it, an approval of the same request is used too. */
   approval?: string | undefined;
-  /** Output longer than this is kept whole, also where the result has all of it. In bytes. */
+  /** Output longer than this is stored whole, even if the result contains all of it. In bytes. */
   keep_over?: number | undefined;
-  /** Of a cell: whether it waits for its turn while another runs. By default true. */
+  /** For a cell: whether it waits while another one runs. By default true. */
   wait?: boolean | undefined;
-  /** Standard input; empty where it is left out. */
+  /** Standard input; empty by default. */
   stdin?: string | undefined;
-  /** Go on in this session, where its variables are. */
+  /** Run in this session, with its variables. */
   session?: string | undefined;
   /** An interpreter with its packages, such as science or system. */
   environment?: string | undefined;
-  /** Packages that are installed for it beside those of the environment, such as polars==1.9, where the profile allows it. */
+  /** Packages to add to those of the environment, such as polars==1.9, if the profile allows it. */
   packages?: string[] | undefined;
   /** A named set of limits and rules, such as standard. */
   profile?: string | undefined;
-  /** The kind of sandbox; none is for admins alone. */
+  /** The kind of sandbox; none is only for admins. */
   isolation?: "auto" | "namespaces" | "process" | "none" | "container" | undefined;
-  /** What sys.argv has after the name. */
+  /** The elements of sys.argv after the name. */
   arguments?: string[] | undefined;
-  /** Of its environment, by their names. */
+  /** The names of its environment variables. */
   variables?: Record<string, string> | undefined;
-  /** Limits that are not the profile's; see the configuration page for what each means. */
+  /** Limits that differ from the profile's; the configuration page explains each. */
   limits?: Limits | undefined;
-  /** The format of files in which each table that is shown is kept, whole. */
+  /** The format of files in which displayed tables are stored, whole. */
   tables?: "csv" | "parquet" | "json" | "none" | undefined;
-  /** Whether figures come as SVG beside PNG. By default false. */
+  /** Whether figures are drawn as SVG too, not only as PNG. By default false. */
   svg?: boolean | undefined;
-  /** Variables that the code finds, with their values. */
+  /** Variables of the code, with their values. */
   values?: Record<string, unknown> | undefined;
-  /** What it is given: each with one of text, base64 and file_id. */
+  /** The run's files: each with one of text, base64 and file_id. */
   files?: Files | undefined;
-  /** What the code is for, in words, for who has to approve it. */
+  /** The purpose of the code, for the person who approves it. */
   description?: string | undefined;
-  /** To which it belongs, as the caller names it. */
+  /** The caller's name for the conversation. */
   conversation?: string | undefined;
   /** A directory of the host that is /work. */
   workdir?: Workdir | undefined;
@@ -1087,35 +1087,35 @@ export interface RunOptions {
 
 /** What a new session takes. */
 export interface SessionOptions {
-  /** A name for it; without one it has an id alone. */
+  /** A name; otherwise it only has an id. */
   name?: string | undefined;
-  /** Whether the session of the owner's that was idle longest ends, where they have as many as they may; else the answer is busy then. By default false. */
+  /** Whether to end the owner's session that was idle longest if they have reached the limit; by default the answer is then busy. By default false. */
   evict?: boolean | undefined;
   /** An interpreter with its packages, such as science or system. */
   environment?: string | undefined;
-  /** Packages that are installed for it beside those of the environment, such as polars==1.9, where the profile allows it. */
+  /** Packages to add to those of the environment, such as polars==1.9, if the profile allows it. */
   packages?: string[] | undefined;
   /** A named set of limits and rules, such as standard. */
   profile?: string | undefined;
-  /** The kind of sandbox; none is for admins alone. */
+  /** The kind of sandbox; none is only for admins. */
   isolation?: "auto" | "namespaces" | "process" | "none" | "container" | undefined;
-  /** What sys.argv has after the name. */
+  /** The elements of sys.argv after the name. */
   arguments?: string[] | undefined;
-  /** Of its environment, by their names. */
+  /** The names of its environment variables. */
   variables?: Record<string, string> | undefined;
-  /** Limits that are not the profile's; see the configuration page for what each means. */
+  /** Limits that differ from the profile's; the configuration page explains each. */
   limits?: Limits | undefined;
-  /** The format of files in which each table that is shown is kept, whole. */
+  /** The format of files in which displayed tables are stored, whole. */
   tables?: "csv" | "parquet" | "json" | "none" | undefined;
-  /** Whether figures come as SVG beside PNG. By default false. */
+  /** Whether figures are drawn as SVG too, not only as PNG. By default false. */
   svg?: boolean | undefined;
-  /** Variables that the code finds, with their values. */
+  /** Variables of the code, with their values. */
   values?: Record<string, unknown> | undefined;
-  /** What it is given: each with one of text, base64 and file_id. */
+  /** The run's files: each with one of text, base64 and file_id. */
   files?: Files | undefined;
-  /** What the code is for, in words, for who has to approve it. */
+  /** The purpose of the code, for the person who approves it. */
   description?: string | undefined;
-  /** To which it belongs, as the caller names it. */
+  /** The caller's name for the conversation. */
   conversation?: string | undefined;
 }
 
@@ -1123,71 +1123,71 @@ export interface SessionOptions {
 export interface ReplayOptions {
   /** A name for the new session. */
   name?: string | undefined;
-  /** The first cell to run; 0: all that there are. By default 0. */
+  /** The first cell to run; 0: all cells. By default 0. */
   from?: number | undefined;
-  /** Whether it goes on when a cell does not end as ok; else nothing changes then. By default true. */
+  /** Whether to continue when a cell does not end as ok; otherwise nothing changes in that case. By default true. */
   keep_going?: boolean | undefined;
-  /** Whether the session of the owner's that was idle longest ends, where they have as many as they may; else the answer is busy then. By default false. */
+  /** Whether to end the owner's session that was idle longest if they have reached the limit; by default the answer is then busy. By default false. */
   evict?: boolean | undefined;
   /** An interpreter with its packages, such as science or system. */
   environment?: string | undefined;
-  /** Packages that are installed for it beside those of the environment, such as polars==1.9, where the profile allows it. */
+  /** Packages to add to those of the environment, such as polars==1.9, if the profile allows it. */
   packages?: string[] | undefined;
   /** A named set of limits and rules, such as standard. */
   profile?: string | undefined;
-  /** The kind of sandbox; none is for admins alone. */
+  /** The kind of sandbox; none is only for admins. */
   isolation?: "auto" | "namespaces" | "process" | "none" | "container" | undefined;
-  /** What sys.argv has after the name. */
+  /** The elements of sys.argv after the name. */
   arguments?: string[] | undefined;
-  /** Of its environment, by their names. */
+  /** The names of its environment variables. */
   variables?: Record<string, string> | undefined;
-  /** Limits that are not the profile's; see the configuration page for what each means. */
+  /** Limits that differ from the profile's; the configuration page explains each. */
   limits?: Limits | undefined;
-  /** The format of files in which each table that is shown is kept, whole. */
+  /** The format of files in which displayed tables are stored, whole. */
   tables?: "csv" | "parquet" | "json" | "none" | undefined;
-  /** Whether figures come as SVG beside PNG. By default false. */
+  /** Whether figures are drawn as SVG too, not only as PNG. By default false. */
   svg?: boolean | undefined;
-  /** Variables that the code finds, with their values. */
+  /** Variables of the code, with their values. */
   values?: Record<string, unknown> | undefined;
-  /** What it is given: each with one of text, base64 and file_id. */
+  /** The run's files: each with one of text, base64 and file_id. */
   files?: Files | undefined;
-  /** What the code is for, in words, for who has to approve it. */
+  /** The purpose of the code, for the person who approves it. */
   description?: string | undefined;
-  /** To which it belongs, as the caller names it. */
+  /** The caller's name for the conversation. */
   conversation?: string | undefined;
 }
 
 /** Which files are meant. */
 export interface FileFilter {
-  /** To which it belongs, as the caller names it. */
+  /** The caller's name for the conversation. */
   conversation?: string | undefined;
-  /** Those that were made in this session, by its id. */
+  /** Files that this session created, by its id. */
   session?: string | undefined;
-  /** Those that this run made. */
+  /** Files that this run created. */
   run_id?: string | undefined;
   /** Exactly so. */
   name?: string | undefined;
-  /** Whether long output is listed as well. By default false. */
+  /** Whether to list long output too. By default false. */
   outputs?: boolean | undefined;
-  /** Whose (admins only); "all" for everybody's. The caller's own by default. */
+  /** The owner (admins only); "all" for everybody's. The caller by default. */
   owner?: string | undefined;
 }
 
 /** Which records are meant. */
 export interface RecordFilter {
-  /** A day, a moment, or how long ago: 2h. */
+  /** A day, a time, or an age: 2h. */
   since?: string | undefined;
   /** Likewise. */
   until?: string | undefined;
-  /** Exactly this one. */
+  /** Only this value. */
   outcome?: string | undefined;
   /** With its toolset or without. */
   tool?: string | undefined;
-  /** Exactly this one. */
+  /** Only this value. */
   profile?: string | undefined;
-  /** Exactly this one. */
+  /** Only this value. */
   environment?: string | undefined;
-  /** Exactly this one. */
+  /** Only this value. */
   front_end?: string | undefined;
   /** Cells of this session, by its id. */
   session?: string | undefined;
@@ -1195,9 +1195,9 @@ export interface RecordFilter {
   conversation?: string | undefined;
   /** Of this machine. */
   node?: string | undefined;
-  /** Those whose code holds the text. */
+  /** Only runs whose code contains the text. */
   code?: string | undefined;
-  /** Whose (admins only); "all" for everybody's. The caller's own by default. */
+  /** The owner (admins only); "all" for everybody's. The caller by default. */
   owner?: string | undefined;
 }
 
@@ -1205,7 +1205,7 @@ export interface RecordFilter {
 export interface ToolOptions {
   /** Whose tool it is; the caller's own, or the first. */
   toolset?: string | undefined;
-  /** To which it belongs, as the caller names it. */
+  /** The caller's name for the conversation. */
   conversation?: string | undefined;
   /** The approval that the call was given. */
   approval?: string | undefined;
@@ -1226,15 +1226,15 @@ export interface TableOptions {
   format?: "csv" | "parquet" | "json" | undefined;
   /** Of the file. */
   name?: string | undefined;
-  /** In which it is converted, where it has to be. */
+  /** The environment for the conversion, if one is necessary. */
   environment?: string | undefined;
-  /** Whose (admins only); "all" for everybody's. The caller's own by default. */
+  /** The owner (admins only); "all" for everybody's. The caller by default. */
   owner?: string | undefined;
 }
 
 /** What the commit of a review takes. */
 export interface CommitOptions {
-  /** Of the changes that were looked at. Without it, any are accepted. */
+  /** The digest of the changes that were reviewed. Without it, any are accepted. */
   digest?: string | undefined;
   /** The directory, by a root of the configuration (HTTP only): needed if the daemon was restarted after the run. */
   workdir?: {

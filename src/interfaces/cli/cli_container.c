@@ -176,7 +176,7 @@ container_list (int argc, char **argv)
   if (images && json)
     cli_print_json (all);
   if (images && images->len == 0 && !json)
-    cli_say_none ("images", "adder container build");
+    cli_say_none ("images", "adder env image build");
   if (images && images->len > 0 && !json && !names_only)
     text_table_print (&table);
   else

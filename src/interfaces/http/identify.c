@@ -115,7 +115,7 @@ identify_open_to (struct identify *identify, enum identify_reach reach, gboolean
   g_set_error (
       error, ADDER_ERROR, ADDER_ERROR_INVALID,
       "there is no token, and [http] listen has an address that others can reach: make one with adder "
-      "token create NAME");
+      "token new NAME");
   return FALSE;
 }
 

@@ -145,13 +145,13 @@ class Usage:
     """What a run used."""
 
     queue_ms: float
-    """Waiting for a sandbox."""
+    """Time spent waiting for a sandbox."""
     wall_ms: float
-    """By the clock."""
+    """Wall-clock time."""
     cpu_ms: float
-    """Of the processors."""
+    """Processor time."""
     peak_memory_bytes: Optional[int] = None
-    """The most that it held."""
+    """Its highest memory use."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,49 +199,49 @@ class Result(ResultMethods):
     exit_code: int
     """The code's own, or the outcome's."""
     stdout: str
-    """What the code wrote; of long output head and tail."""
+    """What the code wrote; if long, the beginning and the end."""
     stderr: str
-    """The same of standard error."""
+    """The same for standard error."""
     stdout_bytes: int
-    """How much it wrote."""
+    """The number of bytes that it wrote."""
     stderr_bytes: int
-    """How much it wrote to standard error."""
+    """The number of bytes that it wrote to standard error."""
     truncated: bool
-    """Whether stdout or stderr is head and tail."""
+    """Whether stdout or stderr is shortened."""
     usage: Usage
-    """What it used."""
+    """Resources that it used."""
     signal: Optional[str] = None
-    """The signal that ended the code, when one did."""
+    """The signal that ended the code, if any."""
     result_id: Optional[str] = None
-    """Under which the whole output is kept, where it is."""
+    """The id of the stored whole output, if there is one."""
     value: Optional[Display] = None
     """The value of the last expression, by MIME type."""
     displays: List[Display] = dataclasses.field(default_factory=list)
     """What the code displayed: objects by MIME type, pictures in base64."""
     charts: List[Json] = dataclasses.field(default_factory=list)
-    """Matplotlib's figures as data, each with title and charts, as the code's process told them."""
+    """Matplotlib's figures as data, each with title and charts, as the code's process reported them."""
     error: Optional[RunError] = None
     """What went wrong."""
     violations: List[Violation] = dataclasses.field(default_factory=list)
     """What the guard refused."""
     denials: List[Denial] = dataclasses.field(default_factory=list)
-    """What the sandbox refused, and limits that were met."""
+    """What the sandbox refused, and limits that were reached."""
     network: List[Connection] = dataclasses.field(default_factory=list)
     """The hosts that were reached through the proxy."""
     files: List[MadeFile] = dataclasses.field(default_factory=list)
-    """The files that the code made or changed."""
+    """The files that the code created or changed."""
     changes: List[Change] = dataclasses.field(default_factory=list)
     """What it changed in an overlay of a work directory."""
     warnings: List[str] = dataclasses.field(default_factory=list)
     """What else a caller should know."""
     approval_id: Optional[str] = None
-    """What somebody has to approve, or the review that waits for a yes."""
+    """The pending approval or review."""
     session: Optional[Cell] = None
-    """The session that the run was a cell of."""
+    """The session, if the run was a cell."""
     limits: Json = dataclasses.field(default_factory=dict)
     """All limits as they were applied."""
     isolation: Optional[Isolation] = None
-    """Null when there was no sandbox."""
+    """Null if there was no sandbox."""
     raw: Json = dataclasses.field(default_factory=dict, repr=False, compare=False)
     """The whole answer."""
 
@@ -257,13 +257,13 @@ class RunningRun:
     started: Optional[str] = None
     """In UTC."""
     owner: Optional[str] = None
-    """Whose it is."""
+    """Its owner."""
     conversation: Optional[str] = None
-    """To which it belongs."""
+    """The conversation to which it belongs."""
     session: Optional[str] = None
-    """The session that it is a cell of."""
+    """The session of the cell."""
     front_end: Optional[str] = None
-    """By which way it came."""
+    """The interface that it used."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -277,17 +277,17 @@ class RunState(RunStateMethods):
     started: Optional[str] = None
     """In UTC."""
     owner: Optional[str] = None
-    """Whose it is."""
+    """Its owner."""
     conversation: Optional[str] = None
-    """To which it belongs."""
+    """The conversation to which it belongs."""
     session: Optional[str] = None
-    """The session that it is a cell of."""
+    """The session of the cell."""
     front_end: Optional[str] = None
-    """By which way it came."""
+    """The interface that it used."""
     result: Optional[Result] = None
-    """Of one that ran in the background, while it is held."""
+    """For a background run, while it is kept."""
     record: Optional[Json] = None
-    """Of one that has ended, where records are kept."""
+    """For a run that has ended, if records are kept."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -297,17 +297,17 @@ class Checkpoint:
     checkpoint_id: str
     """Its id."""
     cell: int
-    """The last cell before it."""
+    """The last cell before the checkpoint."""
     variables: int
     """How many there were."""
     created: str
-    """When it was made."""
+    """Time of creation."""
     memory_bytes: int
-    """What it holds."""
+    """Its memory."""
     name: Optional[str] = None
     """Its name."""
     warnings: List[str] = dataclasses.field(default_factory=list)
-    """What the session and the checkpoint still share."""
+    """Memory that the session and the checkpoint share."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -319,33 +319,33 @@ class SessionInfo:
     state: str
     """idle, busy or ended."""
     cells: int
-    """How many it ran."""
+    """Number of cells that it ran."""
     variables: int
-    """How many it has."""
+    """Number of variables."""
     created: str
-    """When it was made."""
+    """Time of creation."""
     memory_bytes: int
-    """What it held when it was last looked at."""
+    """Memory at the last measurement."""
     name: Optional[str] = None
     """Its name."""
     owner: Optional[str] = None
     """Its owner."""
     environment: Optional[str] = None
-    """Its interpreter and packages."""
+    """Its environment."""
     profile: Optional[str] = None
-    """Its limits and rules."""
+    """Its profile."""
     idle_ms: Optional[int] = None
-    """Since it was used; null unless it is idle."""
+    """Time since the last use; null unless it is idle."""
     expires_in_ms: Optional[int] = None
-    """When it ends if nobody uses it; null unless it is idle."""
+    """Time until it ends if it is not used; null unless it is idle."""
     parent: Optional[str] = None
-    """The session that it is a branch of."""
+    """The session from which it was branched."""
     checkpoints: List[Checkpoint] = dataclasses.field(default_factory=list)
     """Its checkpoints."""
     shell: Optional[str] = None
     """ipython or plain."""
     isolation: Optional[Isolation] = None
-    """How it is isolated."""
+    """Its isolation."""
     reason: Optional[str] = None
     """Why it has ended."""
 
@@ -387,9 +387,9 @@ class History:
     """The cells of a session."""
 
     dropped: int
-    """How many of the first are no longer on record."""
+    """The number of earlier cells that are no longer recorded."""
     cells: List[HistoryCell] = dataclasses.field(default_factory=list)
-    """The oldest first."""
+    """Oldest first."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -417,9 +417,9 @@ class Replay:
     session: SessionInfo
     """The new session."""
     cells: List[ReplayedCell] = dataclasses.field(default_factory=list)
-    """Those that were run."""
+    """The cells that ran."""
     left_out: List[int] = dataclasses.field(default_factory=list)
-    """Those that were not, since they ended the session."""
+    """The cells that were skipped because they ended the session."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -427,13 +427,13 @@ class StoredFile:
     """A file that is kept."""
 
     file_id: str
-    """What it is asked for by; ids sort by the time of their making."""
+    """Its id; ids sort by time of creation."""
     name: str
-    """The last part of the name that it was given, cleaned."""
+    """The last part of its name, sanitized."""
     kind: str
     """generated, table, uploaded, stdout or stderr."""
     mime: str
-    """By the name's ending, else by the first bytes."""
+    """Determined by the name's extension, or else by the first bytes."""
     bytes: int
     """Its size."""
     sha256: str
@@ -443,13 +443,13 @@ class StoredFile:
     expires: str
     """In UTC."""
     owner: Optional[str] = None
-    """Whose it is."""
+    """Its owner."""
     conversation: Optional[str] = None
-    """To which it belongs."""
+    """The conversation to which it belongs."""
     session: Optional[str] = None
-    """In which it was made."""
+    """The session in which it was created."""
     run_id: Optional[str] = None
-    """Which run made it."""
+    """The run that created it."""
     url: Optional[str] = None
     """A signed path. Anyone who has it can read the file until it expires."""
 
@@ -459,9 +459,9 @@ class FilePage:
     """Some of the files."""
 
     files: List[StoredFile] = dataclasses.field(default_factory=list)
-    """The newest first."""
+    """Newest first."""
     next: Optional[str] = None
-    """What to give as `before` for the next page; null: there is none."""
+    """The value of `before` for the next page; null if there is none."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -481,13 +481,13 @@ class Part:
     """A part of long output: `text`, or with `grep` the `lines` in which the pattern was found."""
 
     result_id: str
-    """Whose output it is."""
+    """The run whose output it is."""
     stream: str
     """stdout or stderr."""
     offset: int
-    """Where the part begins."""
+    """The offset of the part."""
     next_offset: int
-    """Where to go on."""
+    """The offset of the next part."""
     total_bytes: int
     """How much there is."""
     at_end: bool
@@ -495,7 +495,7 @@ class Part:
     text: Optional[str] = None
     """Whole characters."""
     lines: List[Line] = dataclasses.field(default_factory=list)
-    """Those that match."""
+    """The matching lines."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -503,9 +503,9 @@ class RecordPage:
     """Some of the records."""
 
     records: List[Json] = dataclasses.field(default_factory=list)
-    """The newest first."""
+    """Newest first."""
     next: Optional[str] = None
-    """What to give as `before` for the next page; null: there is none."""
+    """The value of `before` for the next page; null if there is none."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -549,35 +549,35 @@ class Approval:
     kind: Optional[str] = None
     """run, or changes of a directory."""
     conversation: Optional[str] = None
-    """To which it belongs."""
+    """The conversation to which it belongs."""
     digest: Optional[str] = None
-    """Of everything that the approval covers."""
+    """The digest of everything that the approval covers."""
     review_id: Optional[str] = None
-    """Of changes: the review."""
+    """For changes: the review."""
     reason: Optional[str] = None
     """Why it was denied."""
     asked: Optional[str] = None
     """In UTC."""
     expires_in_ms: Optional[int] = None
-    """How long it will still wait."""
+    """Time until it expires."""
     outcome: Optional[Json] = None
-    """Of changes: what came of them."""
+    """For changes: their outcome."""
     description: Optional[str] = None
     """The requester's description of the code."""
     profile: Optional[str] = None
-    """Under whose rules it would run."""
+    """The profile with which it would run."""
     environment: Optional[str] = None
-    """In which interpreter."""
+    """The environment that it used."""
     name: Optional[str] = None
-    """What the code calls itself."""
+    """The name of the code."""
     workdir: Optional[Json] = None
-    """The directory of the host that it would work in."""
+    """The directory of the host in which it would work."""
     code: Optional[str] = None
-    """What would run."""
+    """The code that would run."""
     changes: Optional[int] = None
-    """How many changes, if it is about changes."""
+    """For changes: their number."""
     session: Optional[str] = None
-    """The session it is a cell of."""
+    """The session of the cell."""
     isolation: Optional[str] = None
     """The kind of sandbox."""
     lines: Optional[int] = None
@@ -585,17 +585,17 @@ class Approval:
     first_line: Optional[str] = None
     """Of the code."""
     files: List[Json] = dataclasses.field(default_factory=list)
-    """What it is given."""
+    """The files that it gets."""
     stdin: Optional[Json] = None
     """Standard input."""
     variables: Optional[Dict[str, str]] = None
-    """Of its environment."""
+    """The environment variables of the code."""
     values: Optional[Dict[str, Any]] = None
-    """Of its variables."""
+    """The names of its environment variables."""
     arguments: List[str] = dataclasses.field(default_factory=list)
-    """What sys.argv has after the name."""
+    """The elements of sys.argv after the name."""
     limits: Optional[Dict[str, int]] = None
-    """Those that were asked for."""
+    """The requested limits."""
     raw: Json = dataclasses.field(default_factory=dict, repr=False, compare=False)
     """The whole answer."""
 
@@ -605,19 +605,19 @@ class Review:
     """What a run would change in a work directory; `raw` has all of it."""
 
     review_id: str
-    """Its id; that of its approval as well."""
+    """Its id, also that of its approval."""
     state: str
     """waiting, broken off, committed or dropped."""
     directory: Optional[str] = None
-    """The one that would be changed."""
+    """The directory that would be changed."""
     conversation: Optional[str] = None
-    """To which it belongs."""
+    """The conversation to which it belongs."""
     created: Optional[str] = None
     """In UTC."""
     digest: Optional[str] = None
-    """Of the changes: what a yes is for."""
+    """The digest of the changes, which an approval covers."""
     files: Optional[int] = None
-    """How many are changed."""
+    """Number of changed files."""
     bytes: Optional[int] = None
     """Their total size."""
     changes: List[Change] = dataclasses.field(default_factory=list)

@@ -15,31 +15,31 @@ class CellOptions(TypedDict, total=False):
     """What a cell takes."""
 
     name: str
-    """The file name that tracebacks show; main.py where it is left out."""
+    """The file name in tracebacks; main.py by default."""
     check: bool
-    """Whether the code is only held against its profile's guard, and does not run. By default false."""
+    """Whether to check the code against its profile's guard without running it. By default false."""
     approval: str
-    """The approval that this was given; without it, a yes to the same counts too."""
+    """The approval to use; without it, an approval of the same request is used too."""
     keep_over: int
-    """Output longer than this is kept whole, also where the result has all of it. In bytes."""
+    """Output longer than this is stored whole, even if the result contains all of it. In bytes."""
     wait: bool
-    """Of a cell: whether it waits for its turn while another runs. By default true."""
+    """For a cell: whether it waits while another one runs. By default true."""
     stdin: str
-    """Standard input; empty where it is left out."""
+    """Standard input; empty by default."""
     limits: Mapping[str, int]
-    """Limits that are not the profile's; see the configuration page for what each means."""
+    """Limits that differ from the profile's; the configuration page explains each."""
     tables: str
-    """The format of files in which each table that is shown is kept, whole."""
+    """The format of files in which displayed tables are stored, whole."""
     svg: bool
-    """Whether figures come as SVG beside PNG. By default false."""
+    """Whether figures are drawn as SVG too, not only as PNG. By default false."""
     values: Mapping[str, Any]
-    """Variables that the code finds, with their values."""
+    """Variables of the code, with their values."""
     files: Files
-    """What it is given: each with one of text, base64 and file_id."""
+    """The run's files: each with one of text, base64 and file_id."""
     description: str
-    """What the code is for, in words, for who has to approve it."""
+    """The purpose of the code, for the person who approves it."""
     conversation: str
-    """To which it belongs, as the caller names it."""
+    """The caller's name for the conversation."""
     detach: bool
     """Whether a streamed run continues when the client disconnects, and can be followed again. By default false."""
     timeout: float
@@ -52,45 +52,45 @@ class RunOptions(TypedDict, total=False):
     """What a run takes."""
 
     name: str
-    """The file name that tracebacks show; main.py where it is left out."""
+    """The file name in tracebacks; main.py by default."""
     check: bool
-    """Whether the code is only held against its profile's guard, and does not run. By default false."""
+    """Whether to check the code against its profile's guard without running it. By default false."""
     approval: str
-    """The approval that this was given; without it, a yes to the same counts too."""
+    """The approval to use; without it, an approval of the same request is used too."""
     keep_over: int
-    """Output longer than this is kept whole, also where the result has all of it. In bytes."""
+    """Output longer than this is stored whole, even if the result contains all of it. In bytes."""
     wait: bool
-    """Of a cell: whether it waits for its turn while another runs. By default true."""
+    """For a cell: whether it waits while another one runs. By default true."""
     stdin: str
-    """Standard input; empty where it is left out."""
+    """Standard input; empty by default."""
     session: str
-    """Go on in this session, where its variables are."""
+    """Run in this session, with its variables."""
     environment: str
     """An interpreter with its packages, such as science or system."""
     packages: Sequence[str]
-    """Packages that are installed for it beside those of the environment, such as polars==1.9, where the profile allows it."""
+    """Packages to add to those of the environment, such as polars==1.9, if the profile allows it."""
     profile: str
     """A named set of limits and rules, such as standard."""
     isolation: str
-    """The kind of sandbox; none is for admins alone."""
+    """The kind of sandbox; none is only for admins."""
     arguments: Sequence[str]
-    """What sys.argv has after the name."""
+    """The elements of sys.argv after the name."""
     variables: Mapping[str, str]
-    """Of its environment, by their names."""
+    """The names of its environment variables."""
     limits: Mapping[str, int]
-    """Limits that are not the profile's; see the configuration page for what each means."""
+    """Limits that differ from the profile's; the configuration page explains each."""
     tables: str
-    """The format of files in which each table that is shown is kept, whole."""
+    """The format of files in which displayed tables are stored, whole."""
     svg: bool
-    """Whether figures come as SVG beside PNG. By default false."""
+    """Whether figures are drawn as SVG too, not only as PNG. By default false."""
     values: Mapping[str, Any]
-    """Variables that the code finds, with their values."""
+    """Variables of the code, with their values."""
     files: Files
-    """What it is given: each with one of text, base64 and file_id."""
+    """The run's files: each with one of text, base64 and file_id."""
     description: str
-    """What the code is for, in words, for who has to approve it."""
+    """The purpose of the code, for the person who approves it."""
     conversation: str
-    """To which it belongs, as the caller names it."""
+    """The caller's name for the conversation."""
     workdir: Workdir
     """A directory of the host that is /work."""
     detach: bool
@@ -105,35 +105,35 @@ class SessionOptions(TypedDict, total=False):
     """What a new session takes."""
 
     name: str
-    """A name for it; without one it has an id alone."""
+    """A name; otherwise it only has an id."""
     evict: bool
-    """Whether the session of the owner's that was idle longest ends, where they have as many as they may; else the answer is busy then. By default false."""
+    """Whether to end the owner's session that was idle longest if they have reached the limit; by default the answer is then busy. By default false."""
     environment: str
     """An interpreter with its packages, such as science or system."""
     packages: Sequence[str]
-    """Packages that are installed for it beside those of the environment, such as polars==1.9, where the profile allows it."""
+    """Packages to add to those of the environment, such as polars==1.9, if the profile allows it."""
     profile: str
     """A named set of limits and rules, such as standard."""
     isolation: str
-    """The kind of sandbox; none is for admins alone."""
+    """The kind of sandbox; none is only for admins."""
     arguments: Sequence[str]
-    """What sys.argv has after the name."""
+    """The elements of sys.argv after the name."""
     variables: Mapping[str, str]
-    """Of its environment, by their names."""
+    """The names of its environment variables."""
     limits: Mapping[str, int]
-    """Limits that are not the profile's; see the configuration page for what each means."""
+    """Limits that differ from the profile's; the configuration page explains each."""
     tables: str
-    """The format of files in which each table that is shown is kept, whole."""
+    """The format of files in which displayed tables are stored, whole."""
     svg: bool
-    """Whether figures come as SVG beside PNG. By default false."""
+    """Whether figures are drawn as SVG too, not only as PNG. By default false."""
     values: Mapping[str, Any]
-    """Variables that the code finds, with their values."""
+    """Variables of the code, with their values."""
     files: Files
-    """What it is given: each with one of text, base64 and file_id."""
+    """The run's files: each with one of text, base64 and file_id."""
     description: str
-    """What the code is for, in words, for who has to approve it."""
+    """The purpose of the code, for the person who approves it."""
     conversation: str
-    """To which it belongs, as the caller names it."""
+    """The caller's name for the conversation."""
     timeout: float
     """Seconds that the code may take; the limit wall_ms."""
     memory_mb: int
@@ -146,37 +146,37 @@ class ReplayOptions(TypedDict, total=False):
     name: str
     """A name for the new session."""
     start: int
-    """The first cell to run; 0: all that there are. By default 0."""
+    """The first cell to run; 0: all cells. By default 0."""
     keep_going: bool
-    """Whether it goes on when a cell does not end as ok; else nothing changes then. By default true."""
+    """Whether to continue when a cell does not end as ok; otherwise nothing changes in that case. By default true."""
     evict: bool
-    """Whether the session of the owner's that was idle longest ends, where they have as many as they may; else the answer is busy then. By default false."""
+    """Whether to end the owner's session that was idle longest if they have reached the limit; by default the answer is then busy. By default false."""
     environment: str
     """An interpreter with its packages, such as science or system."""
     packages: Sequence[str]
-    """Packages that are installed for it beside those of the environment, such as polars==1.9, where the profile allows it."""
+    """Packages to add to those of the environment, such as polars==1.9, if the profile allows it."""
     profile: str
     """A named set of limits and rules, such as standard."""
     isolation: str
-    """The kind of sandbox; none is for admins alone."""
+    """The kind of sandbox; none is only for admins."""
     arguments: Sequence[str]
-    """What sys.argv has after the name."""
+    """The elements of sys.argv after the name."""
     variables: Mapping[str, str]
-    """Of its environment, by their names."""
+    """The names of its environment variables."""
     limits: Mapping[str, int]
-    """Limits that are not the profile's; see the configuration page for what each means."""
+    """Limits that differ from the profile's; the configuration page explains each."""
     tables: str
-    """The format of files in which each table that is shown is kept, whole."""
+    """The format of files in which displayed tables are stored, whole."""
     svg: bool
-    """Whether figures come as SVG beside PNG. By default false."""
+    """Whether figures are drawn as SVG too, not only as PNG. By default false."""
     values: Mapping[str, Any]
-    """Variables that the code finds, with their values."""
+    """Variables of the code, with their values."""
     files: Files
-    """What it is given: each with one of text, base64 and file_id."""
+    """The run's files: each with one of text, base64 and file_id."""
     description: str
-    """What the code is for, in words, for who has to approve it."""
+    """The purpose of the code, for the person who approves it."""
     conversation: str
-    """To which it belongs, as the caller names it."""
+    """The caller's name for the conversation."""
     timeout: float
     """Seconds that the code may take; the limit wall_ms."""
     memory_mb: int
@@ -187,36 +187,36 @@ class FileFilter(TypedDict, total=False):
     """Which files are meant."""
 
     conversation: str
-    """To which it belongs, as the caller names it."""
+    """The caller's name for the conversation."""
     session: str
-    """Those that were made in this session, by its id."""
+    """Files that this session created, by its id."""
     run_id: str
-    """Those that this run made."""
+    """Files that this run created."""
     name: str
     """Exactly so."""
     outputs: bool
-    """Whether long output is listed as well. By default false."""
+    """Whether to list long output too. By default false."""
     owner: str
-    """Whose (admins only); "all" for everybody's. The caller's own by default."""
+    """The owner (admins only); "all" for everybody's. The caller by default."""
 
 
 class RecordFilter(TypedDict, total=False):
     """Which records are meant."""
 
     since: str
-    """A day, a moment, or how long ago: 2h."""
+    """A day, a time, or an age: 2h."""
     until: str
     """Likewise."""
     outcome: str
-    """Exactly this one."""
+    """Only this value."""
     tool: str
     """With its toolset or without."""
     profile: str
-    """Exactly this one."""
+    """Only this value."""
     environment: str
-    """Exactly this one."""
+    """Only this value."""
     front_end: str
-    """Exactly this one."""
+    """Only this value."""
     session: str
     """Cells of this session, by its id."""
     conversation: str
@@ -224,6 +224,6 @@ class RecordFilter(TypedDict, total=False):
     node: str
     """Of this machine."""
     code: str
-    """Those whose code holds the text."""
+    """Only runs whose code contains the text."""
     owner: str
-    """Whose (admins only); "all" for everybody's. The caller's own by default."""
+    """The owner (admins only); "all" for everybody's. The caller by default."""
