@@ -33,8 +33,7 @@ static const struct cli_command commands[] = {
      .examples = "adder repl\nadder repl --session lab"},
     {"file", "COMMAND", "store, list and get files", cli_file, .travels = TRUE,
      .examples = "adder file put sales.csv\nadder file list"},
-    {"approval", "COMMAND", "say yes or no to code, and to changes of directories, that wait for it",
-     cli_approval, .travels = TRUE,
+    {"approval", "COMMAND", "approve or deny code, and changes to directories", cli_approval, .travels = TRUE,
      .examples = "adder approval list\nadder approval approve 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f"},
 
     {"history", "COMMAND", "show what was run and what it printed, and check that nobody changed it",

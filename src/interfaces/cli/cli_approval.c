@@ -287,15 +287,15 @@ cli_approval_deny (int argc, char **argv)
 static const struct cli_command approval_commands[] = {
     {"list", "", "list pending approvals and recent decisions", cli_approval_list,
      .examples = "adder approval list"},
-    {"show", "ID", "show the code or the changes that wait, and all else that a yes would be for",
+    {"show", "ID", "show the pending code or changes, with everything that the decision covers",
      cli_approval_show, .examples = "adder approval show " SOME_ID},
-    {"approve", "ID", "say yes: the code may run once, or the changes are made", cli_approval_approve,
+    {"approve", "ID", "approve: the code may run once, or the changes are made", cli_approval_approve,
      .examples = "adder approval approve " SOME_ID},
     {"deny", "ID", "deny a request, with a reason; changes are dropped", cli_approval_deny,
      .examples = "adder approval deny " SOME_ID " --reason 'deletes too much'"},
-    {"finish", "ID", "make the rest of changes, where that was interrupted", cli_approval_finish,
+    {"finish", "ID", "make the remaining changes after an interruption", cli_approval_finish,
      .examples = "adder approval finish " SOME_ID},
-    {"undo", "ID", "take back what was changed before the interruption", cli_approval_undo,
+    {"undo", "ID", "undo the changes made before the interruption", cli_approval_undo,
      .examples = "adder approval undo " SOME_ID},
     {0},
 };
@@ -303,7 +303,6 @@ static const struct cli_command approval_commands[] = {
 int
 cli_approval (int argc, char **argv)
 {
-  return cli_dispatch ("adder approval",
-                       "Says yes or no to code, and to changes of directories, that wait for it.",
+  return cli_dispatch ("adder approval", "Approves or denies code, and changes to directories.",
                        approval_commands, argc, argv);
 }
