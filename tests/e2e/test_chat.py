@@ -196,7 +196,7 @@ def test_a_conversation_is_saved_once(agents):
     )
     assert "````\n```\n" in text and text.endswith("*Done.*\n\n")
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
-    assert ended.returncode == 1 and "is there already" in ended.stderr
+    assert ended.returncode == 1 and "exists already" in ended.stderr
 
 
 def test_lines_of_json(agents):

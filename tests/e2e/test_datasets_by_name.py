@@ -80,7 +80,7 @@ def test_tools(science, named):
 
 def example():
     """The code of the page."""
-    section = PAGE.read_text().partition("## An example")[2]
+    section = PAGE.read_text().partition("## Example: correlations")[2]
     [code] = re.findall(r"```python\n(.*?)```", section, re.S)
     return code
 

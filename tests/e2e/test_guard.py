@@ -255,7 +255,7 @@ def test_values_are_variables(adder):
     [
         ("x", "NAME=JSON"),
         ("=1", "NAME=JSON"),
-        ("x=abc", "text stands in quotes"),
+        ("x=abc", "text needs quotes"),
         ("x={\"a\": 1, \"a\": 2}", "duplicate"),
         ("__builtins__={}", "not the name of a value"),
         ("_x=1", "not the name of a value"),

@@ -263,7 +263,7 @@ def test_a_legacy_call_is_cancelled_by_a_message(serve):
         stream = client.open(connection, request("tools/call", run(SLEEP, _meta={"progressToken": 1}), None, 777))
         stream.until(lambda message: message.get("method") == "notifications/progress")
         reply = client.legacy(request("tools/call", run("print(1)"), None, 777))
-        assert reply.status == 400 and "under way" in reply.json()["error"]["message"]
+        assert reply.status == 400 and "is running" in reply.json()["error"]["message"]
         note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 777}}
         assert client.legacy(note).status == 202
         while (event := stream.event()) is not None:

@@ -706,7 +706,7 @@ def test_full_without_namespaces(placed):
 @pytest.mark.parametrize(
     "lines, said",
     [
-        ("mode = some", "none of: none, allow, full"),
+        ("mode = some", "not one of: none, allow, full"),
         ("mode = allow\nallow = http://a.org", '"http://a.org" is no host'),
         ("mode = allow\nallow = a.org:99999", "is no host"),
         ("mode = allow\nallow = a..org", "is no host"),

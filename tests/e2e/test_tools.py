@@ -84,17 +84,17 @@ def test_the_prompt_tells_what_there_is(adder):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["--toolset", "nothing"], 'there is no toolset "nothing"; there are: adder, workbench'),
-        (["--format", "yaml"], "there is no format"),
-        (["--role", "king"], "is not one of the roles: guest, user, admin"),
-        (["disable"], "disable what?"),
-        (["forbid", "run_python"], "neither enable nor disable"),
+        (["list", "--toolset", "nothing"], 'there is no toolset "nothing"; there are: adder, workbench'),
+        (["list", "--format", "yaml"], "there is no format"),
+        (["list", "--role", "king"], "is not one of the roles: guest, user, admin"),
+        (["disable"], "an argument is missing: adder tool disable TOOL"),
+        (["forbid", "run_python"], 'there is no command "adder tool forbid"'),
         (["disable", "nothing"], 'there is no tool "nothing"'),
         (["disable", "python_new", "--toolset", "compute"], "there is no tool"),
     ],
 )
 def test_bad_lists(adder, arguments, sentence):
-    ended = adder.call("tool", "list", *arguments)
+    ended = adder.call("tool", *arguments)
     assert ended.returncode == 125 and ended.stdout == "" and ended.stderr.count("\n") == 1
     assert sentence in ended.stderr
 

@@ -298,7 +298,7 @@ def test_the_age_of_an_image_is_told(launch):
     [
         (("version", 500), EOPNOTSUPP, "made up", False),
         (("version", b"<html>"), EOPNOTSUPP, "JSON", False),
-        (("version", {}), EOPNOTSUPP, "is none", False),
+        (("version", {}), EOPNOTSUPP, "belongs to something else", False),
         (("version", "cut"), EOPNOTSUPP, "broke off", False),
         (("image", 404), EOPNOTSUPP, "adder env image build", False),
         (("image", {"Id": "sha256:1", "Config": {"Labels": None}}), EOPNOTSUPP, "was not made by", False),
