@@ -191,7 +191,7 @@ test_unusable (struct place *place, gconstpointer data)
       {", \"implementation\": null", "its version and path"},
       {", \"version\": 3", "its version and path"},
       {", \"needed\": [\"/home\"]", "it needs /home"},
-      {", \"needed\": [\"/tmp\"]", "private directory"},
+      {", \"needed\": [\"/tmp\"]", "a /tmp of its own"},
       {", \"packages\": [\"/etc\"]", "more than the interpreter"},
   };
   g_autofree char *prefix = g_build_filename (place->root, "prefix", NULL);
