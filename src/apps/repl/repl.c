@@ -29,7 +29,7 @@ repl_end_session (const struct repl *repl)
 {
   if (!repl->own)
     return;
-  g_autoptr (json_t) ended = repl_call (repl, "session.end", NULL, NULL);
+  json_decref (repl_call (repl, "session.end", NULL, NULL));
 }
 
 /* Somebody ends the program in the middle of a line: the terminal must not be left as the editor has it. */
