@@ -37,7 +37,7 @@ record_list (const struct operation_call *call, GError **error)
 static json_t *
 record_show (const struct operation_call *call, GError **error)
 {
-  return records_show (call->caller->engine->store, call->owner, operation_text (call, "run"), error);
+  return records_search (call->caller->engine->store, call->owner, operation_text (call, "run"), error);
 }
 
 static json_t *

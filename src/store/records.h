@@ -62,9 +62,10 @@ gboolean records_retain (struct store *store, GError **error);
 
 /* {"records": [...], "next": text or null}: the newest first, with the beginning of their code. */
 json_t *records_list (struct store *store, const char *owner, const json_t *filters, GError **error);
-/* One, whole, by its run's id or the beginning of that. ADDER_ERROR_NOT_FOUND; ADDER_ERROR_INVALID: several
- * begin so. */
+/* One, whole, by its run's id. ADDER_ERROR_NOT_FOUND. */
 json_t *records_show (struct store *store, const char *owner, const char *run_id, GError **error);
+/* The same by the beginning of an id as well, for a person. ADDER_ERROR_INVALID: several begin so. */
+json_t *records_search (struct store *store, const char *owner, const char *beginning, GError **error);
 /* How many, by what, and how long they took. */
 json_t *records_stats (struct store *store, const char *owner, const json_t *filters, GError **error);
 /* Writes all of them to FD, the oldest first, as "jsonl" or "csv". {"records", "bytes", "damaged"}. */

@@ -106,25 +106,40 @@ find_record (struct store *store, const char *owner, const char *condition, cons
   return ok;
 }
 
+static json_t *
+no_record (const char *run_id, GError **error)
+{
+  g_autofree char *shown = text_one_line (run_id, 40);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no record of a run \"%s\"", shown);
+  return NULL;
+}
+
 json_t *
 records_show (struct store *store, const char *owner, const char *run_id, GError **error)
 {
-  /* Of letters that mean nothing in a pattern. */
-  g_autofree char *pattern = g_strconcat (run_id, "%", NULL);
-  gboolean is_part = strspn (run_id, G_CSET_DIGITS "abcdefABCDEF-") == strlen (run_id);
-  json_t *record = NULL;
-  gboolean more = FALSE;
-  if (!find_record (store, owner, "run_id = ?", run_id, &record, &more, error) ||
-      (!record && is_part && !find_record (store, owner, "run_id LIKE ?", pattern, &record, &more, error)))
+  json_t *record;
+  gboolean more;
+  if (!find_record (store, owner, "run_id = ?", run_id, &record, &more, error))
     return NULL;
-  if (record && !more)
-    return record;
+  return record ? record : no_record (run_id, error);
+}
+
+json_t *
+records_search (struct store *store, const char *owner, const char *beginning, GError **error)
+{
+  /* Of letters that mean nothing in a pattern. */
+  if (strspn (beginning, G_CSET_DIGITS "abcdef-") != strlen (beginning))
+    return no_record (beginning, error);
+  g_autofree char *pattern = g_strconcat (beginning, "%", NULL);
+  json_t *record;
+  gboolean more;
+  if (!find_record (store, owner, "run_id = ?", beginning, &record, &more, error) ||
+      (!record && !find_record (store, owner, "run_id LIKE ?", pattern, &record, &more, error)))
+    return NULL;
+  if (!more)
+    return record ? record : no_record (beginning, error);
   json_decref (record);
-  g_autofree char *shown = text_one_line (run_id, 40);
-  if (more)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "several records have a run id that begins with \"%s\": give more of it", shown);
-  else
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no record of a run \"%s\"", shown);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+               "several records have a run id that begins with \"%s\": give more of it", beginning);
   return NULL;
 }

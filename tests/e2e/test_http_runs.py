@@ -229,6 +229,8 @@ def test_background(served):
     shown = served.get(place + "?wait_ms=30000", secret=served.bob).json()
     assert shown["state"] == "ended" and shown["result"]["stdout"] == "on\n" and shown["conversation"] == "c"
     assert shown["record"]["outcome"] == "ok" and shown["owner"] == "token:bob"
+    for method, path in ("GET", place[:-1]), ("DELETE", place[:-1]), ("GET", place[:-1] + "/events"):
+        assert served.ask(method, path, secret=served.bob).status == 404, (method, path)  # of a record alone
 
 
 def test_background_has_bounds(served):

@@ -227,6 +227,19 @@ test_found_again (struct fixture *fixture)
   /* Another's record does not exist. */
   g_assert_null (records_show (fixture->store, "uid:2", id, &error));
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_assert_null (records_search (fixture->store, "uid:2", "0", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+
+  /* The beginning of an id is for those who search alone. */
+  g_autofree char *part = g_strndup (id, strlen (id) - 1);
+  g_assert_null (records_show (fixture->store, "uid:1", part, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_autoptr (json_t) found = records_search (fixture->store, "uid:1", part, &error);
+  g_assert_no_error (error);
+  g_assert_true (json_equal (found, shown));
   g_assert_cmpuint (count (fixture, "uid:2", NULL), ==, 0);
   g_assert_cmpuint (count (fixture, NULL, NULL), ==, 1);
 }
