@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pipe or file that is the command line's standard input is the code's, which takes of it only what it reads."""
+import ctypes
+import gc
+import mmap
 import os
 import subprocess
 
@@ -78,6 +81,18 @@ def test_it_comes_as_it_is_written(adder, way):
             assert process.stdout.readline() == b"got " + word
         process.stdin.close()
         assert process.wait(adder.deadline) == 0
+
+
+def test_a_file_that_cannot_be_read_to_its_end(adder, way):
+    with open(adder.file("input.txt", "x" * 3 * PAGE), "r+b") as file, mmap.mmap(file.fileno(), 3 * PAGE) as pages:
+        file.truncate(2 * PAGE)  # what is read behind that as memory is an error
+        memory = os.open("/proc/self/mem", os.O_RDONLY)
+        os.lseek(memory, ctypes.addressof(ctypes.c_char.from_buffer(pages)), os.SEEK_SET)
+        ended = adder.call("run", *way, "-c", LENGTH, stdin=memory)
+        os.close(memory)
+        assert ended.stdout == f"{2 * PAGE}\n"
+        assert "standard input ended early: it cannot be read on: " in ended.stderr
+        gc.collect()
 
 
 def test_the_limit(adder):

@@ -152,8 +152,10 @@ feed_step (struct feed *feed)
     feed->full = !feed_has_room (feed);
     return TRUE;
   }
-  /* Its end; what cannot be read has none that the code could see otherwise. */
+  /* Its end; what cannot be read has none that the code could see otherwise. Of code that has not read yet it
+   * is not known whether it will. */
   if (passed <= 0) {
+    feed->failure = passed < 0 && feed->asked ? errno : 0;
     fd_close (&feed->sink);
     return TRUE;
   }

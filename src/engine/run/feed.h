@@ -16,6 +16,7 @@ struct feed {
   gsize shown;     /* of a pipe: bytes of its head that the code may read and that are still in it */
   gboolean asked;  /* the code has read some */
   gboolean full;   /* nothing more is to be passed until SINK has room */
+  int failure;     /* errno: why SOURCE could not be read to its end, of which the code has read some; 0 */
 };
 
 /* A feed without a source. */
@@ -29,7 +30,8 @@ gboolean feed_open (struct feed *feed, int source, guint64 most, int *ret_fd, GE
 /* What feed_step has to wait for; its fd is -1 where that is nothing. */
 struct pollfd feed_wait (const struct feed *feed);
 
-/* Passes what can be passed without waiting. FALSE: the code reads on, but SOURCE has more than MOST. */
+/* Passes what can be passed without waiting; for the code a failure is the end. FALSE: the code reads on, but
+ * SOURCE has more than MOST. */
 gboolean feed_step (struct feed *feed);
 
 /* Ends it. What the code did not read stays in SOURCE, except for up to a pipe's content (64 KiB) where

@@ -521,6 +521,19 @@ run_look_around (struct adder_run *run, enum wait end, const struct pollfd *poll
   }
 }
 
+static void
+pass_input (struct adder_run *run)
+{
+  if (!feed_step (&run->feed)) {
+    feed_close (&run->feed);
+    run_stop (run, STOP_INPUT);
+  } else if (run->feed.failure != 0) {
+    g_ptr_array_add (run->warnings, g_strdup_printf ("standard input ended early: it cannot be read on: %s",
+                                                     g_strerror (run->feed.failure)));
+    run->feed.failure = 0;
+  }
+}
+
 /* Works until there is an EVENT to tell (TRUE) or the run is at its end (FALSE). */
 static gboolean
 run_work (struct adder_run *run, AdderEvent *event)
@@ -547,10 +560,8 @@ run_work (struct adder_run *run, AdderEvent *event)
     }
     if (pollfds[POLL_SOCKET].revents)
       read_socket (run);
-    if (pollfds[POLL_FEED].revents && !feed_step (&run->feed)) {
-      feed_close (&run->feed);
-      run_stop (run, STOP_INPUT);
-    }
+    if (pollfds[POLL_FEED].revents)
+      pass_input (run);
     if (pollfds[POLL_EXIT].revents)
       (void)sandbox_read_exit (run->sandbox);
   }
