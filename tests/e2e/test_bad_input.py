@@ -214,6 +214,8 @@ def test_config_show_rejects_what_serve_would_not_answer_http_for(make_adder):
     assert '[http] roots: "a"' in adder.call("config", "show").stderr
     adder.configure("[oauth]\nissuer = https://issuer.example\n")
     assert "introspection is missing" in adder.call("config", "show", "--json").stderr
+    adder.configure("[http]\nlisten = 127.0.0.1:0\ncertificate = /no/such.pem\nkey = /no/such.pem\n")
+    assert "cannot use the certificate and key: Failed to open" in adder.call("config", "show").stderr
 
 
 def test_code_given_twice(adder):

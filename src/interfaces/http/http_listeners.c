@@ -167,7 +167,8 @@ read_pem (const char *path, gsize *ret_length, GError **error)
   g_autoptr (GError) problem = NULL;
   char *text = NULL;
   if (!g_file_get_contents (path, &text, ret_length, &problem)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "cannot read %s", problem->message);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "cannot use the certificate and key: %s",
+                 problem->message);
     return NULL;
   }
   if (*ret_length <= PEM_MAX)
