@@ -78,7 +78,7 @@ static const struct field bound_fields[] = {
     {.name = "outcome", .types = FIELD_OBJECT | FIELD_NULL, .text = "For changes: their outcome."}, \
     TEXT_0 ("description", "The requester's description of the code."), \
     TEXT_0 ("profile", "The profile with which it would run."), \
-    TEXT_0 ("environment", "The environment that it used."), \
+    TEXT_0 ("environment", "The environment in which it would run."), \
     TEXT_0 ("name", "The name of the code.")
 /* clang-format on */
 
@@ -89,8 +89,8 @@ static const struct field approval_fields[] = {
     SOME (.name = "changes", .types = FIELD_INTEGER, .text = "For changes: their number."),
     SOME (.name = "session", .types = FIELD_TEXT | FIELD_NULL, .text = "The session of the cell."),
     SOME (.name = "isolation", .types = FIELD_TEXT, .text = "The kind of sandbox."),
-    SOME (.name = "lines", .types = FIELD_INTEGER, .text = "Of the code."),
-    SOME (.name = "first_line", .types = FIELD_TEXT | FIELD_NULL, .text = "Of the code."),
+    SOME (.name = "lines", .types = FIELD_INTEGER, .text = "The number of lines of the code."),
+    SOME (.name = "first_line", .types = FIELD_TEXT | FIELD_NULL, .text = "The first line of the code."),
     SOME (.name = "files", .types = FIELD_LIST, .items = FIELD_OBJECT, .members = bound_fields,
           .text = "The files that it gets."),
     SOME (.name = "stdin", .types = FIELD_OBJECT | FIELD_NULL, .members = bound_fields,
@@ -98,7 +98,7 @@ static const struct field approval_fields[] = {
     SOME (.name = "variables", .types = FIELD_OBJECT, .items = FIELD_TEXT | FIELD_NULL,
           .text = "The environment variables of the code."),
     SOME (.name = "values", .types = FIELD_OBJECT, .items = FIELD_ANY,
-          .text = "The names of its environment variables."),
+          .text = "The variables that the code starts with, and their values."),
     SOME (.name = "arguments", .types = FIELD_LIST, .items = FIELD_TEXT | FIELD_NULL,
           .text = "The elements of sys.argv after the name."),
     SOME (.name = "limits", .types = FIELD_OBJECT, .items = FIELD_INTEGER, .text = "The requested limits."),

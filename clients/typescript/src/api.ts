@@ -528,7 +528,7 @@ export interface Approval {
   description?: string | null | undefined;
   /** The profile with which it would run. */
   profile?: string | null | undefined;
-  /** The environment that it used. */
+  /** The environment in which it would run. */
   environment?: string | null | undefined;
   /** The name of the code. */
   name?: string | null | undefined;
@@ -547,9 +547,9 @@ export interface Approval {
   session?: string | null | undefined;
   /** The kind of sandbox. */
   isolation?: string | undefined;
-  /** Of the code. */
+  /** The number of lines of the code. */
   lines?: number | undefined;
-  /** Of the code. */
+  /** The first line of the code. */
   first_line?: string | null | undefined;
   /** The files that it gets. */
   files?: Array<{
@@ -575,7 +575,7 @@ export interface Approval {
   } | null | undefined;
   /** The environment variables of the code. */
   variables?: Record<string, string | null> | undefined;
-  /** The names of its environment variables. */
+  /** The variables that the code starts with, and their values. */
   values?: Record<string, unknown> | undefined;
   /** The elements of sys.argv after the name. */
   arguments?: Array<string | null> | undefined;

@@ -567,7 +567,7 @@ class Approval:
     profile: Optional[str] = None
     """The profile with which it would run."""
     environment: Optional[str] = None
-    """The environment that it used."""
+    """The environment in which it would run."""
     name: Optional[str] = None
     """The name of the code."""
     workdir: Optional[Json] = None
@@ -581,9 +581,9 @@ class Approval:
     isolation: Optional[str] = None
     """The kind of sandbox."""
     lines: Optional[int] = None
-    """Of the code."""
+    """The number of lines of the code."""
     first_line: Optional[str] = None
-    """Of the code."""
+    """The first line of the code."""
     files: List[Json] = dataclasses.field(default_factory=list)
     """The files that it gets."""
     stdin: Optional[Json] = None
@@ -591,7 +591,7 @@ class Approval:
     variables: Optional[Dict[str, str]] = None
     """The environment variables of the code."""
     values: Optional[Dict[str, Any]] = None
-    """The names of its environment variables."""
+    """The variables that the code starts with, and their values."""
     arguments: List[str] = dataclasses.field(default_factory=list)
     """The elements of sys.argv after the name."""
     limits: Optional[Dict[str, int]] = None
