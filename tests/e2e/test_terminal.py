@@ -178,6 +178,14 @@ def test_output_cannot_drive_the_terminal(adder):
     assert "\x1b]" not in text and "\x1b[2J" not in text and "ValueError" in text
 
 
+@pytest.mark.parametrize("command", [("output",), ("peek",), ("peek", "--grep", "title")], ids=" ".join)
+def test_kept_output_cannot_either(adder, command):
+    result = adder.run("print(chr(27) + ']0;title' + chr(7) + 'x' * 200000)")
+    text, code = seen(adder, "history", command[0], result.run_id, *command[1:])
+    assert code == 0 and "<U+001B>]0;title<U+0007>x" in text and "\x1b]" not in text
+    assert "\x1b]0;title\x07x" in adder.call("history", command[0], result.run_id, *command[1:]).stdout
+
+
 def test_it_may_draw_its_own_line_again(adder):
     text, _ = run(adder, "print('10%', end='\\r')\nprint('20%')")
     assert text.endswith("10%\r20%\r\n")

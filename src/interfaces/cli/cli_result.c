@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `adder history peek` and `output`: what is kept of results that were too long for their reply. */
 #include <string.h>
+#include <unistd.h>
 
 #include "adder.h"
 #include "common/json.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/cli/view/terminal_text.h"
 #include "interfaces/socket/call_backend.h"
 
 #define WHOLE_PART_BYTES (1 << 20)
@@ -47,6 +49,17 @@ cli_result_number_of (const json_t *part, const char *name)
   return (guint64)json_integer_value (json_object_get (part, name));
 }
 
+/* TEXT is the code's own: as it is, but for a terminal, which it must not drive. */
+static void
+cli_result_print_text (FILE *to, const json_t *text)
+{
+  struct terminal_text screen = {.stream = to, .redraws = TRUE};
+  if (isatty (fileno (to)))
+    terminal_text_add (&screen, json_string_value (text), json_string_length (text));
+  else
+    (void)fwrite (json_string_value (text), 1, json_string_length (text), to);
+}
+
 static void
 cli_result_print_part (FILE *to, const json_t *part)
 {
@@ -54,10 +67,13 @@ cli_result_print_part (FILE *to, const json_t *part)
   gsize index;
   json_t *line;
   if (text)
-    (void)fwrite (json_string_value (text), 1, json_string_length (text), to);
+    cli_result_print_text (to, text);
   json_array_foreach (json_object_get (part, "lines"), index, line)
-      fprintf (to, "%" G_GUINT64_FORMAT ":%s\n", cli_result_number_of (line, "line"),
-               json_string_value (json_object_get (line, "text")));
+  {
+    fprintf (to, "%" G_GUINT64_FORMAT ":", cli_result_number_of (line, "line"));
+    cli_result_print_text (to, json_object_get (line, "text"));
+    fputc ('\n', to);
+  }
 }
 
 /* Beside what goes to standard output, which may be a file. */
