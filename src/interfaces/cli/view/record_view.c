@@ -26,7 +26,7 @@ ms_text (const json_t *value)
   if (!json_is_number (value))
     return g_strdup ("-");
   double ms = json_number_value (value);
-  return ms < 100 ? g_strdup_printf ("%.1f ms", ms) : duration_format ((guint64)ms);
+  return ms < 100 ? g_strdup_printf ("%.1f ms", ms) : duration_format ((guint64)MIN (ms, 1e15));
 }
 
 static enum cli_colour
