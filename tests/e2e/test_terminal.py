@@ -200,6 +200,22 @@ def test_through_a_pipe_output_is_as_it_is(adder):
     assert adder.call("run", "-c", "print(chr(27) + '[31mred')").stdout == "\x1b[31mred\n"
 
 
+# ---- help ----
+
+
+@pytest.mark.parametrize("command", [["run", "--help"], ["session", "--help"], ["help", "--all"]])
+@pytest.mark.parametrize("columns", [60, 80, 300])
+def test_help_is_wrapped_and_its_texts_stay_aligned(adder, command, columns):
+    """Through a pipe each option is a line, whose words are the same."""
+    text, code = seen(adder, *command, columns=columns)
+    piped = adder.call(*command).stdout
+    assert code == 0 and plain(text).split() == piped.split()
+    told = plain(text).split("\nExamples:")[0].split("\n\n", 1)[1]
+    assert max(map(len, told.splitlines())) <= min(columns, 100)
+    indents = {len(re.match(" *", line)[0]) for line in told.splitlines()}
+    assert indents <= {0, 2, 30 if "run" in command else 13}
+
+
 # ---- lists ----
 
 
