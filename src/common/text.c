@@ -131,7 +131,7 @@ void
 text_consider (struct text_guess *guess, const char *word, const char *candidate)
 {
   guint steps = distance (word, candidate);
-  if (steps < guess->least && steps < strlen (candidate))
+  if (steps < guess->least && steps <= MIN (strlen (word), strlen (candidate)) / 2)
     *guess = (struct text_guess){candidate, steps};
 }
 

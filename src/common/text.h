@@ -24,7 +24,7 @@ char *text_one_line (const char *text, gssize most);
 char *text_without_password (const char *url);
 
 /* What a mistyped word was meant to be: the nearest of the candidates so far, with two single-letter changes
- * at most, or NULL. */
+ * at most, and at most half as many as either word is long, or NULL. */
 struct text_guess {
   const char *best;
   guint least;

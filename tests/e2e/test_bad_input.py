@@ -273,7 +273,7 @@ def test_runtime_directory_with_a_long_name(make_adder):
     {
         "ps": "adder session list", "logs": "adder serve logs", "version": "adder --version", "-v": "adder --version", "-c": "adder run -c",
         "rm": "adder session rm", "session delete": "adder session rm", "images": "adder env image list", "sessoin": "adder session",
-        "tool ls": "adder tool list", "histroy": "adder history",
+        "tool ls": "adder tool list", "histroy": "adder history", "shell": "adder repl", "env make": "adder env new",
     }.items(),  # fmt: skip
 )
 def test_a_command_of_another_program(adder, typed, meant):
@@ -281,9 +281,30 @@ def test_a_command_of_another_program(adder, typed, meant):
     assert refused.returncode == 125 and f'did you mean "{meant}"?' in refused.stderr
 
 
+@pytest.mark.parametrize("typed", ["ui", "web", "upgrade", "session xy"])
+def test_a_word_that_is_like_no_command_is_no_guess(adder, typed):
+    refused = adder.call(*typed.split())
+    assert refused.returncode == 125 and "did you mean" not in refused.stderr and "--help lists them" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["token", "new"], "adder token new NAME, as in: adder token new ci --role guest --expires 90d ("),
+        (["run", "print(6 * 7)"], 'there is no file "print(6 * 7)"; code itself follows -c'),
+        (["ask", "-"], 'as in: adder ask sales.csv "Which month'),
+        (["ask", "-", "How many?", "--code", "result = 1"], "--code names a file"),
+        (["mcp", "install"], "--client is missing: it is one of claude-desktop, claude-code, "),
+    ],
+)
+def test_what_is_missing_is_shown(adder, words, told):
+    refused = adder.call(*words)
+    assert refused.returncode == 125 and refused.stdout == "" and told in refused.stderr
+
+
 PRINTING = (
     ["run", "-c", "print('x' * 100)"], ["run", "--json", "-c", "1"], ["run", "--json", "--env", "no-such"], ["run", "--help"], ["--help"],
-    ["--version"], ["history", "list"], ["history", "list", "--json"], ["session", "list"], ["session", "list", "--json"],
+    ["--version"], ["history", "list"], ["history", "list", "--json"], ["session", "list", "--json"],
     ["file", "list", "--json"], ["data", "list", "--json"], ["approval", "list", "--json"], ["approval", "list", "--json"],
     ["tool", "call", "run_python", '{"code": "1"}'], ["tool", "list"], ["tool", "list", "--format", "markdown"], ["run", "--check", "-c", "1"], ["serve", "status"],
     ["serve", "status", "--json"], ["doctor", "store"], ["doctor", "store", "--check"], ["env", "list"], ["profile", "list"], ["profile", "show"],

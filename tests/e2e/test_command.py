@@ -74,6 +74,8 @@ def test_a_letter_means_one_thing(adder):
         (["run", "-v", "/tmp:/tmp", "-c", "1"], "--workdir DIR"),
         (["run", "--net", "-c", "1"], "--profile NAME"),
         (["run", "-e", "A=1", "-c", "1"], "--set-env NAME=VALUE"),
+        (["run", "-it", "python"], "adder repl"),
+        (["serve", "--port", "8000"], "--http=ADDRESS"),
     ],
 )
 def test_letters_that_went_and_those_of_others_name_an_option(adder, words, told):

@@ -10,7 +10,7 @@ def old_names(adder):
 
 
 def notice(old, now):
-    return f'adder: "adder {old}" is now "adder {now}"; the old name goes in the next version\n'
+    return f'adder: "adder {old}" is now "adder {now}"; the old name is removed in the next version\n'
 
 
 @pytest.mark.quick

@@ -230,10 +230,10 @@ def test_lists_skip_comments_of_the_code(own_adder):
     [
         ("sessions", "session", "adder session new"),
         ("files", "file", "adder file put FILE"),
-        ("data sets", "data", "adder data import FILE NAME"),
+        ("data sets", "data", "adder data import FILE --name NAME"),
         ("records", "history", None),
         ("approvals", "approval", None),
-        ("models", "model", "adder model new NAME"),
+        ("models", "model", "adder model new NAME --provider PROVIDER --model MODEL"),
         ("tokens", "token", "adder token new NAME"),
     ],
 )

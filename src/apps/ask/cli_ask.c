@@ -86,7 +86,9 @@ check_new (const struct options *options, GError **error)
 {
   static const char *const kinds[] = {"none", "given", "proposed", NULL};
   if (!options->tables || !options->tables[0])
-    return cli_ask_invalid (error, "a FILE and a \"QUESTION\" are needed");
+    return cli_ask_invalid (
+        error,
+        "a FILE and a \"QUESTION\" are needed, as in: adder ask sales.csv \"Which month sold the most?\"");
   if (g_file_test (options->question, G_FILE_TEST_EXISTS) &&
       !g_file_test (options->tables[0], G_FILE_TEST_EXISTS) && strcmp (options->tables[0], "-") != 0)
     return cli_ask_invalid (error, "the question comes last: adder ask FILE... \"QUESTION\"");
@@ -97,6 +99,8 @@ check_new (const struct options *options, GError **error)
     return cli_ask_invalid (error, "--code takes the model's place: leave out --model and --record");
   if (options->tests && !g_strv_contains (kinds, options->tests))
     return cli_ask_invalid (error, "--tests must be none, given or proposed");
+  if (options->code && strpbrk (options->code, "=(\n") && !g_file_test (options->code, G_FILE_TEST_EXISTS))
+    return cli_ask_invalid (error, "--code names a file with the code, or is - for standard input");
   if (options->code && g_strcmp0 (options->tests, "proposed") == 0)
     return cli_ask_invalid (
         error, "checks are proposed by a model, and with --code there is none: give them with --expect");

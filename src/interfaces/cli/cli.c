@@ -37,6 +37,13 @@ static const struct {
     {"adder", "logs", "adder serve logs"},
     {"adder", "log", "adder serve logs"},
     {"adder", "records", "adder history list"},
+    {"adder", "reviews", "adder approval list"},
+    {"adder", "output", "adder history output"},
+    {"adder", "export", "adder history export"},
+    {"adder", "cp", "adder file put"},
+    {"adder", "info", "adder doctor"},
+    {"adder", "init", "adder doctor"},
+    {"adder", "setup", "adder doctor"},
     {"adder", "exec", "adder run --session"},
     {"adder", "rm", "adder session rm"},
     {"adder", "kill", "adder session rm"},
@@ -48,6 +55,9 @@ static const struct {
     {"adder", "python", "adder run"},
     {"adder", "check", "adder run --check"},
     {"adder", "lint", "adder run --check"},
+    {"adder", "shell", "adder repl"},
+    {"adder", "sh", "adder repl"},
+    {"adder", "bash", "adder repl"},
     {"adder", "-c", "adder run -c"},
     {"adder", "-", "adder run -"},
     {"adder", "version", "adder --version"},
@@ -60,6 +70,8 @@ static const struct {
     {"adder", "build", "adder env image build"},
     {"adder session", "create", "adder session new"},
     {"adder session", "add", "adder session new"},
+    {"adder session", "start", "adder session new"},
+    {"adder session", "make", "adder session new"},
     {"adder session", "remove", "adder session rm"},
     {"adder session", "delete", "adder session rm"},
     {"adder session", "kill", "adder session rm"},
@@ -78,6 +90,7 @@ static const struct {
     {"adder tool", "run", "adder tool call"},
     {"adder env", "ls", "adder env list"},
     {"adder env", "add", "adder env new"},
+    {"adder env", "make", "adder env new"},
     {"adder env", "delete", "adder env rm"},
     {"adder token", "ls", "adder token list"},
     {"adder token", "add", "adder token new"},
@@ -117,7 +130,16 @@ static const struct {
     {"adder run", "--rm", "nothing of a run stays"},
     {"adder run", "--cpus", "processor time is bounded by --limit cpu_ms=TIME"},
     {"adder run", "--name", "only sessions have names: adder session new --name NAME"},
-    {"adder run", "-m", "the memory limit is --memory SIZE"},
+    {"adder run", "-m", "the memory limit is --memory SIZE; a module runs with -c 'import runpy; ...'"},
+    {"adder run", "-i", "a prompt is adder repl"},
+    {"adder run", "-it", "a prompt is adder repl"},
+    {"adder run", "-d", "what stays between runs is a session: adder session new"},
+    {"adder run", "--detach", "what stays between runs is a session: adder session new"},
+    {"adder run", "-r", "packages are added with --with PACKAGE"},
+    {"adder run", "--install", "packages are added with --with PACKAGE"},
+    {"adder serve", "-p", "the address is --http=ADDRESS, as in --http=127.0.0.1:8000"},
+    {"adder serve", "--port", "the address is --http=ADDRESS, as in --http=127.0.0.1:8000"},
+    {"adder serve", "--host", "the address is --http=ADDRESS, as in --http=127.0.0.1:8000"},
     {"adder session new", "-m", "the memory limit is --memory SIZE"},
     {"adder session new", "-n", "the name is --name NAME"},
     {"adder env image build", "-n", "the name is --name NAME"},
@@ -335,10 +357,12 @@ static gboolean
 cli_check_arguments (int least, int most, int argc, char **argv, GError **error)
 {
   int given = argc - 1;
-  if (given < least)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is missing: %s %s", g_get_prgname (),
-                 current->arguments);
-  else if (given > most) {
+  if (given < least) {
+    const char *examples = current->examples ? current->examples : "";
+    int first = (int)strcspn (examples, "\n");
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "an argument is missing: %s %s%s%.*s",
+                 g_get_prgname (), current->arguments, first > 0 ? ", as in: " : "", first, examples);
+  } else if (given > most) {
     g_autofree char *shown = g_utf8_make_valid (argv[most + 1], -1);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is one argument too many", shown);
   }

@@ -324,7 +324,8 @@ cli_mcp_install (int argc, char **argv)
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
   else if (!options.client) {
-    cli_mcp_install_invalid (&problem, "--client is missing");
+    g_autofree char *names = mcp_client_names ();
+    g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_INVALID, "--client is missing: it is one of %s", names);
     code = cli_fail_usage (problem);
   } else if (!install (&options, &problem))
     code = cli_fail (problem);

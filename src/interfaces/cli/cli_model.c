@@ -133,7 +133,7 @@ static const struct cli_command commands[] = {
      .examples = "adder model new local --provider ollama --model qwen2.5-coder:7b"},
     {"list", "", "list the models",
      ASKS ("model.list", .list = "models", .view = cli_model_print_table, .things = "models",
-           .makes = "adder model new NAME"),
+           .makes = "adder model new NAME --provider PROVIDER --model MODEL"),
      .examples = "adder model list"},
     {"show", "NAME", "show the settings of a model", ASKS ("model.show", {"model"}, 1, print_model),
      .examples = "adder model show local"},

@@ -71,19 +71,26 @@ const struct mcp_client mcp_clients[] = {
     {0},
 };
 
+char *
+mcp_client_names (void)
+{
+  GString *names = g_string_new (NULL);
+  for (const struct mcp_client *client = mcp_clients; client->name; client++)
+    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", client->name);
+  return g_string_free (names, FALSE);
+}
+
 const struct mcp_client *
 mcp_client_find (const char *name, GError **error)
 {
-  g_autoptr (GString) names = g_string_new (NULL);
-  for (const struct mcp_client *client = mcp_clients; client->name; client++) {
+  for (const struct mcp_client *client = mcp_clients; client->name; client++)
     if (strcmp (client->name, name) == 0)
       return client;
-    g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", client->name);
-  }
+  g_autofree char *names = mcp_client_names ();
   g_autofree char *shown = g_utf8_make_valid (name, (gssize)MIN (strlen (name), 64));
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                "there is no client \"%s\" here; there are %s; for other clients see docs/mcp.md", shown,
-               names->str);
+               names);
   return NULL;
 }
 

@@ -27,6 +27,9 @@ struct mcp_client {
 /* Ends with a row without a name. */
 extern const struct mcp_client mcp_clients[];
 
+/* Their names, with commas between them; the caller's. */
+char *mcp_client_names (void);
+
 /* NULL with ERROR, which lists them. */
 const struct mcp_client *mcp_client_find (const char *name, GError **error);
 

@@ -73,8 +73,8 @@ old_names_replace (int *argc, char **argv)
   if (!old)
     return NULL;
   g_autofree char *typed = old_names_join (old->typed), *now = old_names_join (old->now);
-  fprintf (stderr, "adder: \"adder %s\" is now \"adder %s\"; the old name goes in the next version\n", typed,
-           now);
+  fprintf (stderr, "adder: \"adder %s\" is now \"adder %s\"; the old name is removed in the next version\n",
+           typed, now);
   gsize was = old_names_count (old->typed), is = old_names_count (old->now), rest = (gsize)*argc - 1 - was;
   char **all = g_new0 (char *, 1 + is + rest + 1);
   all[0] = argv[0];

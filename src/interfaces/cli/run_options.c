@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
+#include "common/text.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/remote/remote.h"
 #include "interfaces/socket/protocol.h"
@@ -301,6 +302,11 @@ take_code (struct submission *request, const struct run_options *options, GError
     return run_options_read_code (request, STDIN_FILENO, "standard input", error);
   autoclose int fd = -1;
   g_autofree char *name = g_path_get_basename (options->file);
+  if (!g_file_test (options->file, G_FILE_TEST_EXISTS) && strpbrk (options->file, "(=\n ")) {
+    g_autofree char *shown = text_one_line (options->file, 60);
+    return run_options_invalid (error, "there is no file \"%s\"; code itself follows -c: adder run -c CODE",
+                                shown);
+  }
   return open_input (options->file, FALSE, &fd, error) &&
          run_options_read_code (request, fd, options->file, error) &&
          run_options_set_text (request, "name", name, error);

@@ -49,7 +49,7 @@ data_view_list (const json_t *datasets)
   gsize i;
   json_t *dataset;
   if (json_array_size (datasets) == 0) {
-    cli_say_none ("data sets", "adder data import FILE NAME");
+    cli_say_none ("data sets", "adder data import FILE --name NAME");
     return;
   }
   struct text_table table;
