@@ -262,3 +262,10 @@ def test_what_a_person_sees(adder):
     ended = adder.call("run", "-c", "try: open('/home/me/data.csv')\nexcept OSError: print('none')")
     assert (ended.returncode, ended.stdout) == (0, "none\n")
     assert ended.stderr.startswith("adder: denied: file: read /home/me/data.csv (") and ended.stderr.count("\n") == 1
+
+
+def test_a_missing_file_names_the_option_that_passes_it(adder):
+    hint = adder.run("open('sales.csv')").error["hint"]
+    assert hint.endswith("which holds no files: pass the file with the run (--file).")
+    other = adder.run("open('sales.csv')", "--file", adder.file("other.csv", "a")).error["hint"]
+    assert other.endswith("which holds 'other.csv': pass the file with the run (--file).")

@@ -54,6 +54,14 @@ def test_the_directory_is_work(adder, folder, mode):
     assert result.changes == []
 
 
+def test_a_denied_write_names_the_option_that_allows_it(adder, folder):
+    result = adder.run("open('made', 'w')", "--workdir", str(folder))
+    (denial,) = result.denials
+    assert denial["detail"] == "write /work/made" and "--workdir DIR:overlay, DIR:rw" in denial["hint"]
+    (elsewhere,) = adder.run("open('/usr/made', 'w')", "--workdir", str(folder)).denials
+    assert "--workdir" not in elsewhere["hint"]
+
+
 @pytest.fixture(params=["/tmp", "/var/tmp"])
 def elsewhere(adder, request):
     """A directory of the user's where a sandbox has one of its own, and where it has none."""

@@ -567,7 +567,7 @@ test_denials_have_hints (void)
   limits.value[LIMIT_PIDS] = 7;
   g_autoptr (json_t) list =
       denial_list (reported, 1u << LIMIT_PIDS | 1u << LIMIT_WORKSPACE | 1u << LIMIT_MEMORY, &verdict, &limits,
-                   &maxima, NULL, PACKAGES_NONE, VOICE_COMMAND);
+                   &maxima, NULL, PACKAGES_NONE, WORKDIR_NONE, VOICE_COMMAND);
   static const char *const expected[][2] = {
       {"network", "resolve a"},
       {"call", "ended by SIGSYS"},
@@ -595,7 +595,7 @@ test_denials_have_hints (void)
   };
   for (gsize i = 0; i < G_N_ELEMENTS (voices); i++) {
     g_autoptr (json_t) told = denial_list (reported, 1u << LIMIT_PIDS, &verdict, &limits, &maxima, NULL,
-                                           PACKAGES_NONE, voices[i].voice);
+                                           PACKAGES_NONE, WORKDIR_NONE, voices[i].voice);
     g_assert_nonnull (
         strstr (json_string_value (json_object_get (json_array_get (told, 0), "hint")), voices[i].files));
     g_assert_nonnull (
@@ -603,8 +603,8 @@ test_denials_have_hints (void)
   }
 
   verdict = (struct verdict){.outcome = ADDER_OUTCOME_MEMORY_LIMIT, .cause = CAUSE_OOM_KILL};
-  g_autoptr (json_t) none =
-      denial_list (NULL, 1u << LIMIT_MEMORY, &verdict, &limits, &maxima, NULL, PACKAGES_NONE, VOICE_COMMAND);
+  g_autoptr (json_t) none = denial_list (NULL, 1u << LIMIT_MEMORY, &verdict, &limits, &maxima, NULL,
+                                         PACKAGES_NONE, WORKDIR_NONE, VOICE_COMMAND);
   g_assert_cmpuint (json_array_size (none), ==, 0);
 }
 

@@ -18,6 +18,12 @@ static const char *const files_words[] = {
     [VOICE_TOOL] = "`files`",
 };
 
+const char *
+denial_files_word (enum request_voice voice)
+{
+  return files_words[voice];
+}
+
 static const struct {
   const char *kind;
   const char *hint;
@@ -112,8 +118,26 @@ denial_advise (const char *hint, const json_t *denial, enum packages_way way, en
   return g_string_free (text, FALSE);
 }
 
+/* A directory of the host is /work, and cannot be written to. */
+#define WORKDIR_HINT                                                                                         \
+  "The work directory can only be read: write to the directory for temporary files ($TMPDIR, or /tmp), or "  \
+  "use it as an overlay, or with the right to write"
+static const char *const workdir_hints[] = {
+    [VOICE_COMMAND] = WORKDIR_HINT " (--workdir DIR:overlay, DIR:rw).",
+    [VOICE_BODY] = WORKDIR_HINT ".",
+    [VOICE_TOOL] = WORKDIR_HINT ".",
+};
+
+static gboolean
+is_read_only (const char *kind, const char *detail, enum workdir_mode workdir)
+{
+  return workdir == WORKDIR_READ && g_strcmp0 (kind, "write") == 0 && detail &&
+         g_str_has_prefix (detail, "write /work/");
+}
+
 static const char *
-hint_of_denial (const json_t *denial, const struct network_rules *network)
+hint_of_denial (const json_t *denial, const struct network_rules *network, enum workdir_mode workdir,
+                enum request_voice voice)
 {
   const char *detail = json_string_value (json_object_get (denial, "detail"));
   if (g_strcmp0 (detail, LOCAL_SOCKET) == 0)
@@ -121,6 +145,8 @@ hint_of_denial (const json_t *denial, const struct network_rules *network)
   const char *kind = json_string_value (json_object_get (denial, "kind"));
   if (g_strcmp0 (kind, "file") == 0 && is_of_the_kernel (detail))
     return KERNEL_HINT;
+  if (is_read_only (kind, detail, workdir))
+    return workdir_hints[voice];
   return hint_for (kind, network);
 }
 
@@ -159,7 +185,7 @@ denial_add_limit (json_t *list, gsize which, const struct limits *limits, const 
 json_t *
 denial_list (const json_t *reported, guint32 limits_met, const struct verdict *verdict,
              const struct limits *limits, const struct limits *maxima, const struct network_rules *network,
-             enum packages_way way, enum request_voice voice)
+             enum packages_way way, enum workdir_mode workdir, enum request_voice voice)
 {
   json_t *list = reported ? json_deep_copy (reported) : json_array ();
   gsize index;
@@ -168,7 +194,8 @@ denial_list (const json_t *reported, guint32 limits_met, const struct verdict *v
     denial_add (list, "call", json_string ("ended by SIGSYS"));
   json_array_foreach (list, index, denial)
   {
-    g_autofree char *hint = denial_advise (hint_of_denial (denial, network), denial, way, voice);
+    g_autofree char *hint =
+        denial_advise (hint_of_denial (denial, network, workdir, voice), denial, way, voice);
     json_object_set_new (denial, "hint", json_string (hint));
   }
 

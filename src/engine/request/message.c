@@ -594,6 +594,7 @@ run_context (const struct run_request *request)
                          json_integer ((json_int_t)request->limits.value[LIMIT_MEMORY]));
   if (request->packages_way != PACKAGES_NONE)
     json_object_set_new (object, "packages", json_string (packages_advice (request->packages_way)));
+  json_object_set_new (object, "files", json_string (denial_files_word (request_voice (request))));
   if (network != NETWORK_NONE)
     json_object_set_new (object, "network", json_string (network_names[network]));
   if (network == NETWORK_ALLOW)

@@ -7,12 +7,12 @@
 #include "engine/host/host.h"
 #include "engine/pool/pool.h"
 
-#define ADVICE "Give it to the run instead, or to the session when it is made: "
+#define ADVICE "Pass it with the run, or with the session when it is created: "
 
 static const char *const advices[] = {
     [PACKAGES_NONE] = "Use what is there, or ask the user for an environment that has it.",
-    [PACKAGES_OPTION] = ADVICE "--with NAME installs it once, ahead.",
-    [PACKAGES_MEMBER] = ADVICE "its member packages has it installed once, ahead.",
+    [PACKAGES_OPTION] = ADVICE "--with NAME installs it before the code starts.",
+    [PACKAGES_MEMBER] = ADVICE "its member packages has it installed before the code starts.",
 };
 
 const char *

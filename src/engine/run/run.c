@@ -765,7 +765,8 @@ conclude (struct adder_run *run)
                                                          run->request->environment, run->message.error);
   g_autoptr (json_t) denials = denial_list (
       run->message.denials, limits_met (run), &verdict, &run->request->limits, &run->request->maxima,
-      run->request->network, (enum packages_way)run->request->packages_way, request_voice (run->request));
+      run->request->network, (enum packages_way)run->request->packages_way, run->request->workdir.mode,
+      request_voice (run->request));
   if (run->refusals)
     json_array_extend (denials, run->refusals);
   /* The next cell may change the files of this one. Else nobody waits for what keeping takes but the caller.

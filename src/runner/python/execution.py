@@ -213,6 +213,8 @@ def prepare_process(request):
         for variable in OFFLINE:
             if variable not in request["variables"]:
                 os.environ.pop(variable, None)
+    if "files" in request:
+        hints.passed["with"] = request["files"]
     if "packages" in request:
         hints.packages["advice"] = request["packages"]
     if "TZ" in request["variables"]:

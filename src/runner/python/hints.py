@@ -47,6 +47,7 @@ TABLE = (
 
 
 connected = {"by": None}  # what denials.py is told of the network
+passed = {"with": "`files`"}  # what the caller passes files with
 packages = {"advice": USE}  # how a run is given packages that its environment lacks, where its caller may
 
 
@@ -70,7 +71,7 @@ def missing_file(error):
         names = sorted(os.listdir(places.work))[:10]
     except PermissionError:  # of a guard
         return None
-    return f"The current directory is {places.work}, which holds " + (quoted(names) if names else "no files: none were passed with the run") + "."
+    return f"The current directory is {places.work}, which holds {quoted(names) if names else 'no files'}: pass the file with the run ({passed['with']})."
 
 
 def bind_mounted_file(error):
