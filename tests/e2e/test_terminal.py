@@ -220,6 +220,22 @@ def test_help_is_wrapped_and_its_texts_stay_aligned(adder, command, columns):
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("columns, shown", [(80, 13), (200, 36)])
+def test_a_narrow_terminal_shows_the_beginning_of_ids(own_adder, columns, shown):
+    """So that the code has room; commands take the beginning."""
+    whole = own_adder.run("print('the code is seen')").run_id
+    listed, _ = seen(own_adder, "history", "list", columns=columns)
+    assert f" {whole[:shown]} " in plain(listed) and "print('the code" in plain(listed)
+    assert own_adder.call("history", "show", whole[:shown]).returncode == 0
+    assert f" {whole} " in own_adder.call("history", "list").stdout
+
+
+def test_a_narrow_terminal_shows_the_names_of_files(own_adder):
+    kept = own_adder.call("file", "put", own_adder.file("sales.csv", "a,b\n")).stdout.split()[0]
+    listed, _ = seen(own_adder, "file", "list", columns=80)
+    assert f"{kept}  sales.csv  4 bytes" in plain(listed)
+
+
 def test_lists_skip_comments_of_the_code(own_adder):
     own_adder.call("run", "-c", "# SPDX-License-Identifier: MIT\n# why\n\nx = 7")
     assert own_adder.call("history", "list").stdout.splitlines()[1].endswith("  x = 7")

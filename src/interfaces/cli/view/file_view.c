@@ -38,7 +38,7 @@ file_view_moment_of (const json_t *object, const char *name)
 void
 file_view_list (const json_t *files, gboolean owners)
 {
-  static const char *const heads[] = {"FILE", "KIND", "SIZE", "MADE (UTC)", "EXPIRES", "NAME", "OWNER"};
+  static const char *const heads[] = {"FILE", "NAME", "SIZE", "MADE (UTC)", "KIND", "EXPIRES", "OWNER"};
   gsize i;
   json_t *file;
   if (json_array_size (files) == 0) {
@@ -50,11 +50,11 @@ file_view_list (const json_t *files, gboolean owners)
   json_array_foreach (files, i, file)
   {
     text_table_add (&table, file_view_plain (file, "file_id"));
-    text_table_add_coloured (&table, file_view_plain (file, "kind"), CLI_DIM);
+    text_table_add (&table, file_view_plain (file, "name"));
     text_table_add (&table, size_format (file_view_number_of (file, "bytes")));
     text_table_add_coloured (&table, file_view_moment_of (file, "created"), CLI_DIM);
+    text_table_add_coloured (&table, file_view_plain (file, "kind"), CLI_DIM);
     text_table_add_coloured (&table, file_view_moment_of (file, "expires"), CLI_DIM);
-    text_table_add (&table, file_view_plain (file, "name"));
     if (owners)
       text_table_add (&table, file_view_plain (file, "owner"));
   }

@@ -59,14 +59,16 @@ record_view_moment_of (const json_t *object, const char *name)
 /* ---- list ---- */
 
 /* Its run, or, where that was damaged, its place. */
-static char *
-run_of (const json_t *record)
+static void
+record_view_add_run (struct text_table *table, const json_t *record)
 {
   const json_t *seq = json_object_get (record, "seq");
-  if (json_member_text (record, "run_id")[0] != '\0' || !json_is_integer (seq))
-    return record_view_plain (record, "run_id");
+  if (json_member_text (record, "run_id")[0] != '\0' || !json_is_integer (seq)) {
+    text_table_add_id (table, record_view_plain (record, "run_id"));
+    return;
+  }
   g_autofree char *node = record_view_plain (record, "node");
-  return g_strdup_printf ("row %s:%" JSON_INTEGER_FORMAT, node, json_integer_value (seq));
+  text_table_add (table, g_strdup_printf ("row %s:%" JSON_INTEGER_FORMAT, node, json_integer_value (seq)));
 }
 
 /* The first line of the code that is no comment; where all of them are, the first. */
@@ -103,7 +105,7 @@ record_view_list (const json_t *records, gboolean owners)
       text_table_add (&table, record_view_plain (record, "owner"));
     const char *by = json_member_text (record, "tool")[0] ? "tool" : "front_end";
     text_table_add_coloured (&table, record_view_moment_of (record, "started"), CLI_DIM);
-    text_table_add (&table, run_of (record));
+    record_view_add_run (&table, record);
     if (json_is_true (json_object_get (record, "damaged")))
       text_table_add_coloured (&table, g_strdup ("damaged"), CLI_RED);
     else

@@ -9,9 +9,13 @@
 #define CUT "..." /* at the end of a line that is longer than the terminal is wide */
 #define GAP 2     /* between two columns */
 
+/* What is shown of ids of version 7 where room is short: their times, or these and 12 random bits. */
+static const gsize id_lengths[] = {13, 18};
+
 struct cell {
   char *text;
   enum cli_colour colour;
+  gboolean is_id;
 };
 
 static void
@@ -33,9 +37,16 @@ text_table_init (struct text_table *table, const char *const *heads, gsize colum
 void
 text_table_add_coloured (struct text_table *table, char *text, enum cli_colour colour)
 {
-  const struct cell cell = {text_one_line (text, -1), colour};
+  const struct cell cell = {.text = text_one_line (text, -1), .colour = colour};
   g_free (text);
   g_array_append_val (table->cells, cell);
+}
+
+void
+text_table_add_id (struct text_table *table, char *text)
+{
+  text_table_add (table, text);
+  g_array_index (table->cells, struct cell, table->cells->len - 1).is_id = TRUE;
 }
 
 void
@@ -81,15 +92,61 @@ text_table_print_row (const struct text_table *table, gsize row, const gsize *wi
   printf ("%s\n", cut ? CUT : "");
 }
 
+static void
+measure (const struct text_table *table, gsize *widths)
+{
+  memset (widths, 0, table->columns * sizeof *widths);
+  for (guint i = 0; i < table->cells->len; i++) {
+    gsize *widest = &widths[i % table->columns];
+    *widest = MAX (*widest, length_of (g_array_index (table->cells, struct cell, i).text));
+  }
+}
+
+static gboolean
+fits (const struct text_table *table, const gsize *widths, gsize room)
+{
+  gsize length = 0;
+  for (gsize i = 0; i < table->columns; i++)
+    length += widths[i] + (i > 0 ? GAP : 0);
+  return length <= room;
+}
+
+/* Whether LENGTH characters tell all ids apart. */
+static gboolean
+is_distinct (const struct text_table *table, gsize length)
+{
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < table->cells->len; i++) {
+    const struct cell *cell = &g_array_index (table->cells, struct cell, i);
+    if (cell->is_id && !g_hash_table_add (known, g_strndup (cell->text, length)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+shorten_ids (struct text_table *table)
+{
+  gsize at = 0;
+  while (at < G_N_ELEMENTS (id_lengths) && !is_distinct (table, id_lengths[at]))
+    at++;
+  for (guint i = 0; at < G_N_ELEMENTS (id_lengths) && i < table->cells->len; i++) {
+    struct cell *cell = &g_array_index (table->cells, struct cell, i);
+    if (cell->is_id && strlen (cell->text) > id_lengths[at])
+      cell->text[id_lengths[at]] = '\0';
+  }
+}
+
 void
 text_table_print (struct text_table *table)
 {
   g_autofree gsize *widths = g_new0 (gsize, table->columns);
   guint width = cli_width (stdout);
   gsize room = width > 0 ? width : G_MAXSIZE;
-  for (guint i = 0; i < table->cells->len; i++) {
-    gsize *widest = &widths[i % table->columns];
-    *widest = MAX (*widest, length_of (g_array_index (table->cells, struct cell, i).text));
+  measure (table, widths);
+  if (!fits (table, widths, room)) {
+    shorten_ids (table);
+    measure (table, widths);
   }
   for (gsize row = 0; row < table->cells->len / table->columns; row++)
     text_table_print_row (table, row, widths, room);
