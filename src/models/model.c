@@ -45,8 +45,8 @@ model_default (GError **error)
   if (models && !name)
     g_set_error_literal (
         error, MODEL_ERROR, MODEL_ERROR_UNKNOWN,
-        "there is no default model: add one, as with \"adder model new local --provider ollama --model "
-        "qwen3:8b --default\", choose one with adder model default, or name one with --model");
+        "there is no default model; add one: adder model new local --provider ollama --model qwen3:8b "
+        "--default; or choose one that is there: adder model default NAME, or --model NAME");
   return name;
 }
 

@@ -294,7 +294,7 @@ def test_the_state_is_shown_after_each_step(asker):
 
 def test_without_a_model_it_is_said_how_to_do_without_one(asker):
     said = asker.refused(asker.sales, "Sum?")
-    assert "no --code FILE, so a model writes the code" in said and "adder model new" in said
+    assert "without --code FILE a model writes the code, and there is no default model" in said and "adder model new" in said
 
 
 @pytest.mark.parametrize("term, redrawn", [("xterm", True), ("dumb", False)])

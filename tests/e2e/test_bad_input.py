@@ -294,6 +294,9 @@ def test_a_word_that_is_like_no_command_is_no_guess(adder, typed):
         (["run", "print(6 * 7)"], 'there is no file "print(6 * 7)"; code itself follows -c'),
         (["ask", "-"], 'as in: adder ask sales.csv "Which month'),
         (["ask", "-", "How many?", "--code", "result = 1"], "--code names a file"),
+        (["session", "show", "no-such"], 'there is no session "no-such" (adder session list shows what there is)'),
+        (["token", "rm", "no-such"], "(adder token list shows what there is)"),
+        (["history", "show", "01a20422-db31"], "(adder history list shows what there is)"),
         (["mcp", "install"], "--client is missing: it is one of claude-desktop, claude-code, "),
     ],
 )

@@ -83,7 +83,7 @@ def test_models_are_added_listed_and_removed(make_adder):
     assert adder.call("model", "rm", "local").returncode == 0
     assert adder.call("model", "list", "--names").stdout == "gpt\n"
     ended = adder.call("model", "default")
-    assert ended.returncode == 125 and "choose one with adder model default" in ended.stderr
+    assert ended.returncode == 125 and "adder model default NAME" in ended.stderr
 
 
 def test_which_model_is_asked(make_adder):

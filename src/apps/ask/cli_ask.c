@@ -442,7 +442,7 @@ open_dialogue (const struct asking *asking, struct model **ret_model, struct dia
   struct model *model = model_open (asking->options.model, error);
   if (!model) {
     if (!asking->options.model && error && g_error_matches (*error, MODEL_ERROR, MODEL_ERROR_UNKNOWN))
-      g_prefix_error (error, "no --code FILE, so a model writes the code: ");
+      g_prefix_error (error, "without --code FILE a model writes the code, and ");
     return FALSE;
   }
   if (asking->options.record && !model_record (model, asking->options.record, error)) {

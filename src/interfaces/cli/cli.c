@@ -428,14 +428,32 @@ cli_print_json (const json_t *value)
   printf ("%s\n", text);
 }
 
+/* What lists those of a thing that there are, where ERROR is that it is none of them and does not say so; or
+ * NULL. */
+static const char *
+cli_lister (const GError *error)
+{
+  static const char *const groups[][2] = {{"adder session ", "adder session list"},
+                                          {"adder file ", "adder file list"},
+                                          {"adder history ", "adder history list"},
+                                          {"adder token ", "adder token list"}};
+  for (gsize i = 0; i < G_N_ELEMENTS (groups); i++)
+    if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND) &&
+        g_str_has_prefix (g_get_prgname (), groups[i][0]) && !strstr (error->message, "adder "))
+      return groups[i][1];
+  return NULL;
+}
+
 int
 cli_fail (const GError *error)
 {
   if (observer)
     return CLI_FAILED;
+  const char *lister = cli_lister (error);
   fprintf (stderr, "%sadder: ", cli_colour (stderr, CLI_RED));
   terminal_text_write (error->message, -1, stderr);
-  fprintf (stderr, "%s\n", cli_colour (stderr, CLI_PLAIN));
+  fprintf (stderr, "%s%s%s%s\n", cli_colour (stderr, CLI_PLAIN), lister ? " (" : "", lister ? lister : "",
+           lister ? " shows what there is)" : "");
   return CLI_FAILED;
 }
 
