@@ -216,6 +216,13 @@ def test_help_is_wrapped_and_its_texts_stay_aligned(adder, command, columns):
     assert indents <= {0, 2, 30 if "run" in command else 13}
 
 
+def test_what_doctor_found_is_wrapped_too(adder):
+    """But not how to get what is lacking, which is copied, nor a path."""
+    text, _ = seen(adder, "doctor", columns=64)
+    rows = [line for line in plain(text).split("\n\n")[1].splitlines() if not re.search("to get it|to change it|/", line)]
+    assert max(map(len, rows)) <= 64 and any(re.match(r" {21}\S", row) for row in rows)
+
+
 # ---- lists ----
 
 

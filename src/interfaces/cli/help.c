@@ -6,30 +6,7 @@
 #include "interfaces/cli/view/cli_terminal.h"
 
 #define NAME_WIDTH   10
-#define OPTION_WIDTH 30  /* of "  -c, --code=CODE"; after a longer one the text begins on the next line */
-#define WIDTH_MOST   100 /* of a line at a wide terminal */
-#define ROOM_LEAST   20  /* columns for a text; with fewer, the terminal breaks the lines */
-
-/* TEXT, whose first line begins at column INDENT, where the cursor is, and so do those that follow. It is
- * wrapped at terminals only: elsewhere, as for grep, an option is one line. */
-static void
-help_text (FILE *stream, guint indent, const char *text)
-{
-  guint width = MIN (cli_width (stream), WIDTH_MOST);
-  gsize room = width >= indent + ROOM_LEAST ? width - indent : G_MAXSIZE, used = 0;
-  g_auto (GStrv) words = g_strsplit (text, " ", -1);
-  for (char **word = words; *word; word++) {
-    gsize length = strlen (*word) + (used > 0);
-    if (used > 0 && used + length > room) {
-      fprintf (stream, "\n%*s", (int)indent, "");
-      length--;
-      used = 0;
-    }
-    fprintf (stream, "%s%s", used > 0 ? " " : "", *word);
-    used += length;
-  }
-  fprintf (stream, "\n");
-}
+#define OPTION_WIDTH 30 /* of "  -c, --code=CODE"; after a longer one the text begins on the next line */
 
 /* EXAMPLES, a command on each line, or NULL. */
 static void
@@ -48,7 +25,7 @@ help_commands (FILE *stream, const char *prefix, const char *summary, const stru
 {
   gboolean is_program = strchr (prefix, ' ') == NULL;
   fprintf (stream, "Usage: %s COMMAND [OPTION...]\n\n", prefix);
-  help_text (stream, 0, summary);
+  cli_write_wrapped (stream, 0, summary);
   if (!table->group)
     fprintf (stream, "\nCommands:\n");
   for (const struct cli_command *command = table; command->name; command++) {
@@ -57,13 +34,13 @@ help_commands (FILE *stream, const char *prefix, const char *summary, const stru
     if (command->group)
       fprintf (stream, "\n%s:\n", command->group);
     fprintf (stream, "  %-*s ", NAME_WIDTH, command->name);
-    help_text (stream, 2 + NAME_WIDTH + 1, command->summary);
+    cli_write_wrapped (stream, 2 + NAME_WIDTH + 1, command->summary);
   }
   help_examples (stream, examples);
   fprintf (stream, "\n%s COMMAND --help shows the options of a command.\n", prefix);
   if (is_program)
-    help_text (stream, 0,
-               "adder help --all shows more commands, adder --version the version, man adder all of it.");
+    cli_write_wrapped (
+        stream, 0, "adder help --all shows more commands, adder --version the version, man adder all of it.");
 }
 
 static void
@@ -81,7 +58,7 @@ help_option (FILE *stream, const GOptionEntry *entry)
   gboolean fits = names->len < OPTION_WIDTH;
   fprintf (stream, "%-*s%s%*s", fits ? OPTION_WIDTH : 0, names->str, fits ? "" : "\n",
            fits ? 0 : OPTION_WIDTH, "");
-  help_text (stream, OPTION_WIDTH, entry->description);
+  cli_write_wrapped (stream, OPTION_WIDTH, entry->description);
 }
 
 void

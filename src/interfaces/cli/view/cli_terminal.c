@@ -6,6 +6,9 @@
 
 #include "common/text.h"
 
+#define WIDTH_MOST 100 /* columns of a text that is wrapped, at a wide terminal */
+#define ROOM_LEAST 20  /* columns for such a text; with fewer, the terminal breaks the lines */
+
 const char *
 cli_colour (FILE *stream, enum cli_colour colour)
 {
@@ -57,6 +60,24 @@ cli_text_fit (const char *text, guint columns)
       break;
   }
   return (gsize)(end - text);
+}
+
+void
+cli_write_wrapped (FILE *stream, guint indent, const char *text)
+{
+  guint width = MIN (cli_width (stream), WIDTH_MOST);
+  gsize room = width >= indent + ROOM_LEAST ? width - indent : G_MAXSIZE, used = 0;
+  g_auto (GStrv) words = g_strsplit (text, " ", -1);
+  for (char **word = words; *word; word++) {
+    gsize length = cli_text_columns (*word);
+    if (used > 0 && used + 1 + length > room) {
+      fprintf (stream, "\n%*s", (int)indent, "");
+      used = 0;
+    }
+    used += length + (used > 0);
+    fprintf (stream, "%s%s", used > length ? " " : "", *word);
+  }
+  fprintf (stream, "\n");
 }
 
 void

@@ -20,6 +20,10 @@ guint cli_width (FILE *stream);
 guint cli_text_columns (const char *text);
 gsize cli_text_fit (const char *text, guint columns);
 
+/* TEXT and a line break, on STREAM, whose cursor is at column INDENT. On a terminal it is wrapped, and goes
+ * on at INDENT; elsewhere it is one line, as for grep. */
+void cli_write_wrapped (FILE *stream, guint indent, const char *text);
+
 /* Says on standard error that there are no THINGS ("sessions"), and that COMMAND makes one (may be NULL). */
 void cli_say_none (const char *things, const char *command);
 
