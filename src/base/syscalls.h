@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thin shims for system calls, and constants of newer kernels, that the C library (glibc 2.36 is the oldest
+/* Thin shims for system calls, and constants of newer kernels, that the C library (glibc 2.35 is the oldest
  * we build with) does not give. All return what the kernel returns in the C library's manner: -1 and errno.
  */
 #pragma once
@@ -31,7 +31,10 @@
 #define F_SEAL_EXEC 0x0020 /* Linux 6.3 */
 #endif
 
-/* Landlock beyond ABI 2. The structure grows at its end; its size says how much of it the caller knows. */
+/* Landlock beyond ABI 1. The structure grows at its end; its size says how much of it the caller knows. */
+#ifndef LANDLOCK_ACCESS_FS_REFER
+#define LANDLOCK_ACCESS_FS_REFER (1ULL << 13) /* ABI 2 */
+#endif
 #ifndef LANDLOCK_ACCESS_FS_TRUNCATE
 #define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14) /* ABI 3 */
 #endif

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 
 #include "adder_types.h"
 #include "base/fd.h"
+#include "base/pidfd.h"
 #include "common/error.h"
 
 /* What is handed on. Everything else stays behind: PYTHONPATH, PYTHONHOME, PIP_TARGET, PIP_USER and their kin

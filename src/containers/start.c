@@ -8,11 +8,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "adder_types.h"
 #include "base/fd.h"
+#include "base/pidfd.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "containers/client.h"

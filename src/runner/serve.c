@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 
 #include "base/disable_layers.h"
 #include "base/fd.h"
+#include "base/pidfd.h"
 #include "runner/container.h"
 #include "sandbox/landlock.h"
 

@@ -6,13 +6,13 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/disable_layers.h"
 #include "base/fd.h"
 #include "base/frame.h"
+#include "base/pidfd.h"
 #include "base/syscalls.h"
 #include "runner/confine.h"
 #include "runner/container.h"

@@ -7,11 +7,11 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mount.h"
 #include "sandbox/idmap.h"
 #include "sandbox/mountinfo.h"
 

@@ -6,11 +6,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mount.h"
 #include "base/syscalls.h"
 #include "sandbox/mounts.h"
 

@@ -6,12 +6,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/disable_layers.h"
 #include "base/fd.h"
+#include "base/mount.h"
 #include "base/syscalls.h"
 #include "sandbox/own_path.h"
 #include "sandbox/procfs.h"

@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/disable_layers.h"
 #include "base/fd.h"
+#include "base/mount.h"
 #include "base/syscalls.h"
 #include "sandbox/mirror.h"
 #include "sandbox/mounts.h"

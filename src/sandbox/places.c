@@ -6,11 +6,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mount.h"
 #include "base/syscalls.h"
 #include "sandbox/mirror.h"
 #include "sandbox/mounts.h"

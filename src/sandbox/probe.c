@@ -13,13 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mount.h"
+#include "base/pidfd.h"
 #include "base/syscalls.h"
 #include "sandbox/landlock.h"
 #include "sandbox/namespaces.h"

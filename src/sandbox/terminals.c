@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <sys/mount.h>
 
 #include "base/disable_layers.h"
 #include "base/fd.h"
+#include "base/mount.h"
 
 #define NUMBER(number) TEXT_OF (number)
 #define TEXT_OF(text)  #text

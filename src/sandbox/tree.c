@@ -9,12 +9,12 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/disable_layers.h"
 #include "base/fd.h"
+#include "base/mount.h"
 #include "base/syscalls.h"
 #include "sandbox/copy.h"
 #include "sandbox/mounts.h"

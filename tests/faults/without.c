@@ -10,11 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mount.h"
+#include "base/pidfd.h"
 #include "base/syscalls.h"
 
 enum condition { ALWAYS, EQUALS, HAS };

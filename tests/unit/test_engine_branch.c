@@ -6,11 +6,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/frame.h"
+#include "base/pidfd.h"
 #include "engine/engine.h"
 #include "engine/host/process.h"
 #include "engine/pool/pool.h"

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mount.h"
 #include "runner/container.h"
 #include "runner/join.h"
 #include "runner/wire.h"

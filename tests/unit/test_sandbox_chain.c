@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,6 +20,7 @@
 
 #include "base/fd.h"
 #include "base/frame.h"
+#include "base/pidfd.h"
 #include "runner/wire.h"
 #include "runner_copy.h"
 #include "sandbox/landlock.h"

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 
 #include "base/fd.h"
 #include "base/frame.h"
+#include "base/mount.h"
 #include "failing.h"
 #include "runner/wire.h"
 #include "runner_copy.h"

@@ -9,13 +9,13 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "adder.h"
 #include "apps/agent/steps.h"
 #include "base/fd.h"
+#include "base/pidfd.h"
 #include "common/error.h"
 #include "common/field.h"
 #include "common/json.h"

@@ -117,11 +117,10 @@ without_blanks (const char *text)
 static char *
 environment_with_normalise (const char *text)
 {
-  g_autoptr (GRegex) form = g_regex_new (REQUIREMENT, G_REGEX_DEFAULT, G_REGEX_MATCH_DEFAULT, NULL);
+  g_autoptr (GRegex) form = g_regex_new (REQUIREMENT, 0, 0, NULL);
   g_autoptr (GMatchInfo) match = NULL;
   g_autofree char *compact = without_blanks (text);
-  if (has_inner_blank (text) || !g_regex_match (form, compact, G_REGEX_MATCH_DEFAULT, &match) ||
-      is_archive (compact))
+  if (has_inner_blank (text) || !g_regex_match (form, compact, 0, &match) || is_archive (compact))
     return NULL;
   g_autofree char *name = g_match_info_fetch (match, 1), *extras = g_match_info_fetch (match, 2);
   g_autofree char *versions = g_match_info_fetch (match, 3);

@@ -6,12 +6,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/disable_layers.h"
 #include "base/fd.h"
+#include "base/pidfd.h"
 #include "common/error.h"
 #include "common/log.h"
 

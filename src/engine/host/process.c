@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/pidfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/pidfd.h"
 #include "base/syscalls.h"
 
 /* Enough for any file that is read here: the longest is status. */

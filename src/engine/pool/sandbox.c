@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "adder_types.h"
 #include "base/disable_layers.h"
 #include "base/fd.h"
+#include "base/pidfd.h"
 #include "base/syscalls.h"
 #include "common/error.h"
 #include "common/log.h"

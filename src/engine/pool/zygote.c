@@ -6,13 +6,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "adder_types.h"
 #include "base/fd.h"
+#include "base/pidfd.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"

@@ -9,12 +9,12 @@
 #include <jansson.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 
 #include "adder_types.h"
 #include "base/disable_layers.h"
 #include "base/fd.h"
+#include "base/pidfd.h"
 #include "base/syscalls.h"
 #include "common/error.h"
 #include "common/json.h"
