@@ -19,22 +19,22 @@ typedef struct adder_replay AdderReplay;
 
 #define ADDER_ERROR              (adder_error_quark ())
 typedef enum {
-  ADDER_ERROR_FAILED,    /* Adder's own fault or the host's: the message names the step */
-  ADDER_ERROR_INVALID,   /* the request: a limit over its maximum, code that is not UTF-8, an unclean name */
+  ADDER_ERROR_FAILED,    /* an error of Adder or the host: the message names the step */
+  ADDER_ERROR_INVALID,   /* an invalid request: a limit over its maximum, code not in UTF-8, an unsafe name */
   ADDER_ERROR_NOT_FOUND, /* no such environment, profile, file or session */
-  ADDER_ERROR_BUSY,      /* no sandbox in time, or a session that is at work */
-  ADDER_ERROR_TIMEOUT,   /* a deadline of ours, not of the run */
+  ADDER_ERROR_BUSY,      /* no sandbox in time, or the session is in use */
+  ADDER_ERROR_TIMEOUT,   /* Adder's own deadline expired, not the run's */
   ADDER_ERROR_UNSUPPORTED, /* the host or the session cannot do it: the message says why */
   ADDER_ERROR_CANCELLED,
   ADDER_ERROR_ENDED,       /* the session has ended: the message says why */
-  ADDER_ERROR_REFUSED,     /* the policy says no: a role that may not, a profile that does not allow it */
-  ADDER_ERROR_APPROVAL,    /* somebody must say yes first */
-  ADDER_ERROR_UNAVAILABLE, /* where records and files are kept is away: the same may do later */
+  ADDER_ERROR_REFUSED,     /* the policy refuses: the role or the profile does not allow it */
+  ADDER_ERROR_APPROVAL,    /* somebody must approve it first */
+  ADDER_ERROR_UNAVAILABLE, /* the store of records and files is unavailable: try again later */
   ADDER_ERROR_EXISTS,      /* the name is taken */
 } AdderError;
 ADDER_PUBLIC GQuark adder_error_quark (void);
 
-/* How a run ended. The names in results are the words in lower case: "ok", "cpu_limit". */
+/* How a run ended. Results have the names in lower case: "ok", "cpu_limit". */
 typedef enum {
   ADDER_OUTCOME_OK,
   ADDER_OUTCOME_ERROR,
@@ -57,17 +57,17 @@ typedef enum {
   ADDER_EVENT_STDERR,
   ADDER_EVENT_DISPLAY,  /* DATA, LENGTH: one JSON object, a MIME bundle */
   ADDER_EVENT_RESULT,   /* RESULT; the last event */
-  ADDER_EVENT_PROGRESS, /* DONE, OF: bytes of a large table that were read; or DATA, LENGTH: a line about
-                           packages that are installed for the run, before it starts */
+  ADDER_EVENT_PROGRESS, /* DONE, OF: bytes of a large table read so far and in all; or DATA, LENGTH: a line
+                           about packages being installed before the run starts */
 } AdderEventKind;
 
 typedef struct {
   AdderEventKind kind;
-  const char *data; /* the run's; good until the next call */
+  const char *data; /* the run's; valid until the next call */
   gsize length;
   AdderResult *result;    /* the caller's; free with adder_result_free */
-  const char *display_id; /* DISPLAY: its id, by which later ones may replace it; NULL: it has none */
-  gboolean update;        /* DISPLAY: it replaces what was shown before under its id */
+  const char *display_id; /* DISPLAY: its id, by which later displays may replace it; NULL: none */
+  gboolean update;        /* DISPLAY: it replaces the earlier display with its id */
   guint64 done, of;       /* PROGRESS */
 } AdderEvent;
 
