@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Admission of every run: whoever asks, by whatever interface, comes by here. */
+/* Admission of every run, whatever interface it came by. */
 #include "common/log.h"
 #include "engine/session/sessions.h"
 #include "library/library.h"
@@ -54,7 +54,7 @@ library_admit (AdderEngine *engine, const AdderRequest *request, struct run_requ
 {
   if (resolved->invalid)
     return;
-  /* By the id that it was bound to. */
+  /* By the id that the request was bound to. */
   struct session *session =
       resolved->session ? sessions_find (engine->engine->sessions, resolved->owner, resolved->session, NULL)
                         : NULL;
@@ -62,7 +62,7 @@ library_admit (AdderEngine *engine, const AdderRequest *request, struct run_requ
   const struct run_request *settled = session ? session->options : NULL;
   enum approval_mode mode = (enum approval_mode) (settled ? settled->approval : resolved->approval);
   GError *problem = NULL;
-  /* Nobody is asked about what could not run anyhow: the run itself says why. */
+  /* A request that cannot run needs no approval: the run itself says why. */
   if (stands && approval_run_is_needed (mode, resolved) && request_check (resolved, NULL) &&
       !ask_approval (engine, resolved, settled, library_approval (request), &problem))
     resolved->invalid = problem;

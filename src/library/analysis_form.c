@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The form of an analysis: tables of what its members may be. What is wrong is all told at once, since a
+/* The form of an analysis: tables of what its members may be. All mistakes are reported together, since a
  * model that wrote it has few attempts. */
 #include "library/analysis_form.h"
 
@@ -27,10 +27,10 @@
 
 struct form {
   GPtrArray *faults;    /* sentences */
-  const json_t *tables; /* names of those that there are; NULL: none */
+  const json_t *tables; /* the known names; NULL: none */
 };
 
-/* WHERE is of the form "expect[2].by". */
+/* WHERE has the form "expect[2].by". */
 static void fault (struct form *form, const char *where, const char *format, ...) G_GNUC_PRINTF (3, 4);
 
 static void
@@ -213,7 +213,7 @@ static const char *const marks[] = {".", ",", NULL};
 static const struct {
   gboolean (*fits) (const json_t *value);
   const char *wanted;         /* "must be ..." */
-  const char *const *choices; /* of a text, or of each in a list; or NULL */
+  const char *const *choices; /* of a text, or of each item of a list; or NULL */
 } kind_table[] = {
     [KIND_NAME] = {analysis_form_is_name, "a text of at most 200 bytes that is not empty", NULL},
     [KIND_NAMES] = {is_names, "a list of texts", NULL},
@@ -310,7 +310,7 @@ struct member {
   gboolean is_needed;
 };
 
-/* Ends where a member has no name. */
+/* Ends with a member without a name. */
 static const struct member *
 analysis_form_find_member (const struct member *members, const char *name)
 {
@@ -329,8 +329,7 @@ list_members (const struct member *members)
   return g_string_free (list, FALSE);
 }
 
-/* Whether VALUE is an object, whose members are then looked at but for SPARED. A null is as if it were not
- * there. */
+/* Whether VALUE is an object; its members except SPARED are checked. A null counts as missing. */
 static gboolean
 look_at_members (struct form *form, const char *where, const struct member *members, const json_t *value,
                  const char *spared)
@@ -363,11 +362,11 @@ look_at_members (struct form *form, const char *where, const struct member *memb
 
 /* ---- checks ---- */
 
-/* What the runner looks at (runner/python/checks.py). */
+/* What the runner checks (runner/python/checks.py). */
 static const struct check {
   const char *name;
   struct member members[MEMBERS_MAX];
-  const char *some_of[4]; /* one of them at least; ends with NULL */
+  const char *some_of[4]; /* at least one of them is required; ends with NULL */
   const char *text;
 } check_table[] = {
     {"columns", {{"names", KIND_NAMES, TRUE}, {"table", KIND_TABLE, FALSE}}, {NULL}, "the columns are there"},
@@ -576,7 +575,7 @@ static const struct member form_members[MEMBERS_MAX] = {
     {"preview_rows", KIND_ROWS, FALSE}, {"expect", KIND_LIST, FALSE},
 };
 
-/* FALSE with ERROR when there were faults, which are taken. */
+/* FALSE with ERROR when there were faults, which are taken over. */
 static gboolean
 analysis_form_settle (struct form *form, const char *what, GError **error)
 {

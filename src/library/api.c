@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions of include/adder.h, but for requests (request_api.c): thin, since the engine's own
- * structures are what the opaque types stand for. */
+/* The public functions of include/adder.h, except for requests (request_api.c): thin, since the opaque types
+ * stand for the engine's own structures. */
 #include "adder.h"
 #include "build-config.h"
 #include "common/config.h"
@@ -112,7 +112,7 @@ adder_run_start (AdderEngine *engine, const AdderRequest *request)
 {
   g_return_val_if_fail (engine != NULL && request != NULL, NULL);
   struct run_request *resolved = library_resolve (engine, request);
-  /* First, since admission may put copies in place of files. */
+  /* First, since admission may replace files by copies. */
   if (resolved->conversation)
     library_watch_loops (engine, resolved);
   library_admit (engine, request, resolved);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kept files by what callers name them by. */
+/* Kept files by the names that callers use. */
 #include "common/json.h"
 #include "library/library.h"
 #include "store/datasets.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of a conversation, and the count that is kept of those that fail (policy/loops.h). */
+/* Runs of a conversation, and the count of those that fail (policy/loops.h). */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -41,7 +41,7 @@ loops_watch_add_file (struct approval_digest *digest, const char *name, int fd)
   approval_digest_add_number (digest, "nanoseconds", (guint64)st.st_mtim.tv_nsec);
 }
 
-/* What the same code may come to something else for. */
+/* Things that can change the outcome of the same code. */
 static guint64
 setting_of (const struct run_request *resolved)
 {
@@ -60,7 +60,7 @@ setting_of (const struct run_request *resolved)
     const struct input *file = &g_array_index (resolved->files, struct input, i);
     loops_watch_add_file (digest, file->name, file->fd);
   }
-  /* A pipe that is there by chance is another each time. */
+  /* An unnamed pipe is another one each time. */
   if (!resolved->stdin_lazy)
     loops_watch_add_file (digest, "", resolved->stdin_fd);
   g_autofree char *text = approval_digest_end (digest);

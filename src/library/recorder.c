@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What outlives a run: its record, its files, and its output where that was long. The engine's hook (struct
+/* What outlives a run: its record, its files, and its long output. The engine's hook (struct
  * request_recorder) meets the store here.
  *
  *     while it runs   create     a file without a name, for long output
  *     at its end      persist    rows and blobs of files; then, in one transaction, the record and that the
  *                                files are kept; then ids and URLs go into the result
  *
- * Whatever fails here is a warning of the result: the run itself is what it was. */
+ * Whatever fails here is a warning of the result: the run itself stands. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,8 +38,8 @@ struct recorder {
   struct store *store;
   struct notifications *notifications;
   MUTEX (recorder) lock;
-  GUARDED_BY (recorder) guint64 kept, lost; /* runs: whole, and those of which something was not kept */
-  GUARDED_BY (recorder) char *problem;      /* why the last one was not kept that was not, or NULL */
+  GUARDED_BY (recorder) guint64 kept, lost; /* runs: kept whole, and those of which something was lost */
+  GUARDED_BY (recorder) char *problem;      /* why the last loss happened, or NULL */
   GUARDED_BY (recorder) gint64 problem_us;  /* g_get_real_time */
 };
 
@@ -48,7 +48,7 @@ struct recording {
   const struct run_request *request;
   struct run_summary *summary;
   struct file_new *files;
-  struct artifact **artifacts; /* of each of them; NULL: it is long output */
+  struct artifact **artifacts; /* one for each; NULL: it is long output */
   gsize count;
 };
 
@@ -59,7 +59,7 @@ create_file (struct store *store, GError **error)
   return blobs ? blobs_create (blobs, error) : -1;
 }
 
-/* For which owner is not known here. */
+/* The owner is not known here. */
 static int
 recorder_create (gpointer data, GError **error)
 {
@@ -72,7 +72,7 @@ recorder_create (gpointer data, GError **error)
 
 /* ---- files ---- */
 
-/* Code that lives on may change the file while it is copied: what counts is what the copy holds. */
+/* Code that lives on may change the file during the copy: what the copy holds counts. */
 static gboolean
 copy_living (struct store *store, int from, struct file_new *file, GChecksum *checksum, GError **error)
 {
@@ -203,7 +203,7 @@ spill_of (const struct recording *recording, const struct file_new *file)
   return recording->summary->spills[file->kind == FILE_STDOUT ? SUMMARY_OUTPUT : SUMMARY_ERRORS];
 }
 
-/* Ids and URLs of what is kept, for the result and the record; or, where that did not come about, none. */
+/* Ids and URLs of kept files, for the result and the record; none if keeping failed. */
 static void
 recorder_tell_files (struct recording *recording, gboolean kept)
 {
@@ -224,7 +224,7 @@ recorder_tell_files (struct recording *recording, gboolean kept)
   }
 }
 
-/* ---- files that are given ---- */
+/* ---- input files ---- */
 
 static void
 recorder_give (gpointer data, const struct run_request *request, struct input *given, int fd)
@@ -306,7 +306,7 @@ warn_lost (const struct recording *recording, gboolean files, const char *proble
                                     problem));
 }
 
-/* PROBLEM: what was not kept of a run, and why; NULL: all of it was. */
+/* PROBLEM: what of a run was not kept, and why; NULL: all of it was. */
 static void
 recorder_count (struct recorder *recorder, const char *problem)
 {
@@ -323,8 +323,8 @@ recorder_count (struct recorder *recorder, const char *problem)
   g_mutex_unlock (&recorder->lock);
 }
 
-/* What was not kept although the record may be, or NULL: told by warnings from the WARNED-th on, or while the
- * run was under way. */
+/* What was lost although the record may be kept, or NULL: from warnings after the WARNED-th, or from those
+ * while the run was active. */
 static const char *
 find_loss (const struct run_summary *summary, guint warned)
 {
@@ -336,7 +336,7 @@ find_loss (const struct run_summary *summary, guint warned)
   return NULL;
 }
 
-/* Of files, that is: nobody is notified of long output. */
+/* Only about files: nobody is notified of long output. */
 static void
 notify_of_files (struct notifications *notifications, const struct recording *recording)
 {
@@ -418,7 +418,7 @@ recorder_unref (struct recorder *recorder)
   g_free (recorder);
 }
 
-/* The kind of place that URL names: nothing that could be a secret. */
+/* The kind of place that URL names, without anything that could be a secret. */
 static char *
 recorder_kind_of (const char *url)
 {

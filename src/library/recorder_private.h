@@ -7,7 +7,7 @@
 #include "engine/request/run_summary.h"
 #include "store/records.h"
 
-/* A record, and what its texts are in. */
+/* A record, and the owner of its texts. */
 struct run_record {
   struct record record;
   json_t *more;
@@ -16,13 +16,13 @@ struct run_record {
 
 void run_record_make (struct run_record *kept, const struct store *store, const struct run_request *request,
                       const struct run_summary *summary);
-/* A run that is under way. */
+/* An active run. */
 struct run_start_note {
   const char *run_id, *session; /* SESSION: its id, or NULL */
   gint64 asked_ms;
 };
 
-/* What its record is to be if the daemon dies before it ends: without a digest of code that is there. */
+/* Its record in case the daemon dies before it ends: without a digest of code that is there. */
 void run_record_begin (struct run_record *kept, const struct store *store, const struct run_request *request,
                        const struct run_start_note *begun);
 void run_record_clear (struct run_record *kept);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replays: the cells that a session has on record, run again in a new session, which nobody sees before all
- * of them ran. Then it takes its place among the others, and where that is wanted the old one's; before, and
- * when it does not come to that, nothing changes.
+/* Replays: the cells that a session has on record, run again in a new session, which is invisible until all
+ * of them ran. Only then does it join the others, or replace the old session if asked to; a replay that fails
+ * changes nothing.
  *
  *     adder_session_replay   a copy of the history; a provisional session, with the files that the old one
  * had adder_replay_next      a cell after the other, with its files and limits; what came of it is compared
@@ -22,8 +22,8 @@ struct adder_replay {
   char *name;
   AdderReplayFlags flags;
   struct history history; /* of the old session */
-  GArray *asked;          /* struct input: files of OPTIONS, which stand for those of the old session */
-  GPtrArray *cells;       /* struct history_cell, of HISTORY: those that are run */
+  GArray *asked;          /* struct input: files of OPTIONS, which replace those of the old session */
+  GPtrArray *cells;       /* struct history_cell, of HISTORY: the cells to run */
   guint next;
   json_t *done, *left_out; /* [{"cell", "outcome", ...}] and [number] */
   GError *problem;         /* why it cannot be finished */
@@ -31,13 +31,13 @@ struct adder_replay {
   json_t *plan;
   char *json; /* the same */
 
-  /* of the cell before NEXT, once it ended */
+  /* of the cell before NEXT, once that ended */
   gboolean has_ended;
   AdderOutcome outcome;
   json_t *error;
 };
 
-/* ---- what is to be run ---- */
+/* ---- what to run ---- */
 
 static void
 choose_cells (AdderReplay *replay, guint64 from)
@@ -82,8 +82,8 @@ is_among (const GArray *inputs, const struct input *input)
   return FALSE;
 }
 
-/* Adds GIVEN (may be NULL) to the files of REQUEST, but for what was asked for with the replay itself. What
- * is not available is REQUEST's `invalid`. */
+/* Adds GIVEN (may be NULL) to the files of REQUEST, except those that the replay itself provides. An
+ * unavailable file is REQUEST's `invalid`. */
 static void
 restore_files (const AdderReplay *replay, const GArray *given, struct run_request *request)
 {
@@ -100,7 +100,7 @@ restore_files (const AdderReplay *replay, const GArray *given, struct run_reques
   }
 }
 
-/* A session as the old one was made, but for what the options say. */
+/* A session made like the old one, except for what OPTIONS gives. */
 static gboolean
 replay_api_make_session (AdderReplay *replay, const AdderRequest *options, const GArray *given,
                          GError **error)
@@ -116,7 +116,7 @@ replay_api_make_session (AdderReplay *replay, const AdderRequest *options, const
   request_free (request);
   if (!problem)
     return TRUE;
-  /* "Not found" is for the session that was asked for. What else is not there, an option names. */
+  /* "Not found" refers to the requested session. Anything else that is missing was named by an option. */
   if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
     problem->code = ADDER_ERROR_INVALID;
   g_propagate_prefixed_error (error, problem, "nothing has changed: ");
@@ -195,7 +195,7 @@ replay_api_note_end (gpointer data, const struct request_end *end)
   replay->error = json_deep_copy (end->error);
 }
 
-/* The parts in which what came of CELL is not what DIGESTS, of now, are of. The caller's. */
+/* The parts of the result of CELL that differ from DIGESTS, those of the new run. The caller's. */
 static json_t *
 differences (const struct history_cell *cell, const json_t *digests)
 {
@@ -207,7 +207,7 @@ differences (const struct history_cell *cell, const json_t *digests)
   return names;
 }
 
-/* What stopped a replay, by the outcome of its last cell. Code that fails is no fault of ours. */
+/* What stopped a replay, by the outcome of its last cell. Failing code is no fault of ours. */
 static AdderError
 error_code (AdderOutcome outcome)
 {
@@ -233,7 +233,7 @@ replay_api_fail (AdderReplay *replay, const struct history_cell *cell, const cha
   return FALSE;
 }
 
-/* Whether CELL, which was run as the cell NUMBER of the new session, did all there. */
+/* Whether CELL ran to its end as the cell NUMBER of the new session. */
 static gboolean
 replay_api_check_cell (AdderReplay *replay, const struct history_cell *cell, const json_t *digests)
 {
@@ -248,7 +248,7 @@ replay_api_check_cell (AdderReplay *replay, const struct history_cell *cell, con
   return TRUE;
 }
 
-/* Takes account of the cell before the next. FALSE: no other follows. */
+/* Records the previous cell before the next. FALSE: no other follows. */
 static gboolean
 replay_api_settle (AdderReplay *replay)
 {
@@ -269,7 +269,7 @@ replay_api_settle (AdderReplay *replay)
   return TRUE;
 }
 
-/* Its files, and what limits it had; it does not count among what its conversation tries again and again. */
+/* With its files and limits; not counted among its conversation's repeated attempts. */
 static AdderRun *
 start_cell (AdderReplay *replay, const struct history_cell *cell)
 {

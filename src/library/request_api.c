@@ -46,7 +46,7 @@ adder_request_new (const char *code, gssize length)
   struct run_request *asked = &request->asked;
   request_init (asked);
   asked->code_length = length < 0 ? strlen (code) : (gsize)length;
-  /* Always with a zero byte after it, which its length does not count. */
+  /* A zero byte follows it, which its length does not count. */
   asked->code = g_malloc (asked->code_length + 1);
   memcpy (asked->code, code, asked->code_length);
   asked->code[asked->code_length] = '\0';
@@ -161,8 +161,8 @@ adder_request_set_limit (AdderRequest *request, const char *limit, guint64 value
   return TRUE;
 }
 
-/* Files are opened anew through their descriptors, with the rights of this process: so that one is not read
- * whose caller may not, they must have opened it for reading. */
+/* Files are opened anew through their descriptors, with the rights of this process: the caller must have
+ * opened them for reading, so that they gain no access. */
 static gboolean
 request_api_check_readable (const char *name, int fd, GError **error)
 {
@@ -346,7 +346,7 @@ adder_request_set_check (AdderRequest *request, gboolean check)
   request->asked.check = check;
 }
 
-/* As Python has it, but for those that begin with an underscore, which no value has use for. */
+/* As in Python, except names that begin with an underscore, which no value needs. */
 static gboolean
 is_variable (const char *name)
 {
@@ -433,7 +433,7 @@ adder_request_set_accept_all (AdderRequest *request, gboolean accept_all)
   request->asked.accept_all = accept_all;
 }
 
-/* ---- what the engine gets ---- */
+/* ---- what the engine receives ---- */
 
 /* ---- the profile ---- */
 
@@ -481,8 +481,8 @@ copy_rules (struct run_request *resolved, const struct profile *profile)
   resolved->session_idle_ms = profile->session.idle_ms;
 }
 
-/* Who comes by the command line, or is a program with this library in it, could run pip as well. An agent
- * that calls a tool is not that person. */
+/* A caller at the command line, or a program that embeds this library, could run pip as well. An agent that
+ * calls a tool is not that person. */
 static gboolean
 request_api_is_local (const AdderRequest *request)
 {
@@ -490,7 +490,7 @@ request_api_is_local (const AdderRequest *request)
   return !origin->tool && request_origin_is_local (origin);
 }
 
-/* Packages that REQUEST names, and what its caller is told of that. */
+/* Packages that REQUEST names, and how its caller may ask for them. */
 static void
 apply_packages (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request,
                 const struct profile *profile)
@@ -502,7 +502,7 @@ apply_packages (struct run_request *resolved, AdderEngine *engine, const AdderRe
   if (allowed && config->packages_most > 0)
     resolved->packages_way = request_api_is_local (request) ? PACKAGES_OPTION : PACKAGES_MEMBER;
   g_clear_pointer (&resolved->with, g_strfreev);
-  /* One that another caller's packages made is no way around the profile. */
+  /* An environment made of another caller's packages must not bypass the profile. */
   gboolean made = request->asked.environment && environment_with_is_name (request->asked.environment);
   if ((!asked || !asked[0]) && !(made && !allowed))
     return;
@@ -514,7 +514,7 @@ apply_packages (struct run_request *resolved, AdderEngine *engine, const AdderRe
     resolved->with = environment_with_parse (asked, config, error);
 }
 
-/* The profile NAME gives what the request does not say. */
+/* The profile NAME supplies what the request leaves out. */
 static void
 apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request,
                const char *name)
@@ -565,9 +565,9 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
   profile_entry_unref (entry);
 }
 
-/* A cell has its session's profile, as that was when the session was made; only whether the caller may use it
- * is asked again. From here on it is bound to the session that its name means now: one that gets the name
- * later, and was never held against role and approval, is not its. */
+/* A cell has its session's profile, as of when the session was made; only the caller's right to use it is
+ * checked again. From here on the request is bound to the session that its name means now: a session that
+ * gets the name later, and was never checked for role and approval, is not its. */
 static void
 request_api_check_session (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request)
 {
@@ -593,7 +593,7 @@ copy_limits (struct run_request *resolved, const struct run_request *asked)
   resolved->limits_set |= asked->limits_set;
 }
 
-/* A kind that is named, but for the best there is, is insisted on, whatever the profile says. */
+/* A named kind other than "auto" is required, whatever the profile says. */
 static void
 set_isolation (struct run_request *resolved, const char *kind)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way from a run to a review. */
+/* From a run to a review. */
 #include "common/json.h"
 #include "common/log.h"
 #include "library/library.h"
@@ -22,7 +22,7 @@ review_api_settle (struct reviews *reviews, const char *owner, const char *id, c
   return settled != NULL;
 }
 
-/* Approvals have "" for an owner that is not named. */
+/* Approvals use "" for an unnamed owner. */
 static gboolean
 review_api_carry_out (gpointer reviews, const char *owner, const char *id, const char *digest, gboolean yes,
                       json_t **ret_outcome, GError **error)
@@ -47,7 +47,7 @@ show_request (const struct run_request *request, const struct change_set *change
                     "mode", workdir_mode_name (request->workdir.mode));
 }
 
-/* Whether the changes of review ID may be made now; else they are asked for under that id. */
+/* Whether the changes of review ID may be made now; else an approval is requested under that id. */
 static gboolean
 may_commit (struct approvals *approvals, const struct run_request *request, const struct change_set *changes,
             const char *id)
@@ -68,7 +68,7 @@ may_commit (struct approvals *approvals, const struct run_request *request, cons
       .review_id = id,
       .shown = shown,
   };
-  /* Without an approval the review waits all the same, for who decides about it by itself. */
+  /* Without an approval the review still waits for a direct decision. */
   if (!approvals_decide (approvals, &subject, NULL, &answer, &problem))
     log_warning ("review %s: %s", id, problem->message);
   g_free (answer.id);

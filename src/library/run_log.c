@@ -6,7 +6,7 @@
 #include "common/guarded.h"
 #include "engine/host/interrupt.h"
 
-#define EVENT_BYTES 128 /* that one takes beside its text, about */
+#define EVENT_BYTES 128 /* what an event takes besides its text, about */
 
 LOCK_CLASS (run_log);
 
@@ -140,7 +140,7 @@ run_log_bytes (struct run_log *log)
 
 /* ---- followers ---- */
 
-/* FALSE: it is to be waited for. */
+/* FALSE: wait for it. */
 REQUIRES (run_log)
 static gboolean
 run_log_look (struct run_log *log, guint64 after, enum run_log_found *ret_found,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events of one run, numbered from 1, for any number of followers that come and go. It holds so many
- * bytes of them: whoever writes never waits, and a follower that is too slow learns how many it has missed.
- */
+/* The events of one run, numbered from 1, for any number of followers that come and go. It holds a bounded
+ * number of bytes: the writer never waits, and a follower that is too slow learns how many events it has
+ * missed. */
 #pragma once
 
 #include <glib.h>
@@ -14,7 +14,7 @@ struct run_log *run_log_ref (struct run_log *log);
 /* NULL is allowed. */
 void run_log_unref (struct run_log *log);
 
-/* The event NAME with TEXT is the last there is. */
+/* The event NAME with TEXT is the last. */
 void run_log_add (struct run_log *log, const char *name, const char *text);
 /* Nothing more will come. */
 void run_log_end (struct run_log *log);
@@ -30,12 +30,12 @@ void run_logged_unref (struct run_logged *event);
 
 enum run_log_found {
   RUN_LOG_EVENT,  /* *RET_EVENT, the caller's reference */
-  RUN_LOG_MISSED, /* *RET_MISSED events after AFTER are not held any more */
-  RUN_LOG_ENDED,  /* there is nothing after AFTER, nor will there be */
-  RUN_LOG_GONE,   /* who waits at WATCH_FD hung up, or it cannot be waited for */
+  RUN_LOG_MISSED, /* *RET_MISSED events after AFTER are gone */
+  RUN_LOG_ENDED,  /* nothing comes after AFTER, now or later */
+  RUN_LOG_GONE,   /* the peer of WATCH_FD hung up, or waiting is impossible */
 };
 
-/* The first event after the number AFTER: waits until it is there, or the peer of the socket WATCH_FD (-1:
- * none) hangs up. */
+/* The first event after the number AFTER: waits for it, or until the peer of the socket WATCH_FD (-1: none)
+ * hangs up. */
 enum run_log_found run_log_next (struct run_log *log, guint64 after, int watch_fd,
                                  struct run_logged **ret_event, guint64 *ret_missed);

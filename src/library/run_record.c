@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a record says of a run: from its request and what is told of its end. Names of variables and not their
- * values, which are where secrets are; and of what is long, the beginning. */
+/* What a record says of a run, from its request and the summary of its end. Names of variables without their
+ * values, which may be secrets; and of long texts the beginning. */
 #include "adder.h"
 #include "common/json.h"
 #include "common/json_brief.h"
@@ -27,7 +27,7 @@ struct telling {
   const struct run_summary *summary;
 };
 
-/* Code can hold secrets, and so can all that goes into it and comes out of it. */
+/* Code can hold secrets, and so can its input and output. */
 static gboolean
 tells_code (const struct telling *telling)
 {
@@ -41,7 +41,7 @@ tell_arguments (const struct telling *telling)
   struct json_bounds bounds = bounds_new ();
   if (!origin->arguments || !tells_code (telling))
     return NULL;
-  /* The code stands in a column of its own. */
+  /* The code has a column of its own. */
   g_autoptr (json_t) others = json_copy (origin->arguments);
   json_object_del (others, "code");
   return json_object_size (others) > 0 ? json_brief (others, &bounds) : NULL;
@@ -75,7 +75,7 @@ tell_variables (const struct telling *telling)
   return names;
 }
 
-/* Those that are not the default. */
+/* Those that differ from the default. */
 static json_t *
 tell_limits (const struct telling *telling)
 {
@@ -107,7 +107,7 @@ tell_inputs (const struct telling *telling)
   return names;
 }
 
-/* Names of columns and what is expected of their values may be secrets as much as code. */
+/* Column names and expected values may be secrets as much as code. */
 static json_t *
 tell_analysis (const struct telling *telling)
 {
@@ -185,7 +185,7 @@ tell_network (const struct telling *telling)
   return brief_or_null (telling->summary->network);
 }
 
-/* How much there was, and whether it is kept whole. */
+/* How long it was, and whether it is kept whole. */
 static json_t *
 tell_output (const struct telling *telling)
 {
@@ -196,7 +196,7 @@ tell_output (const struct telling *telling)
                     summary->spills[SUMMARY_ERRORS]->kept);
 }
 
-/* What somebody must still say yes to. */
+/* What still needs somebody's approval. */
 static json_t *
 tell_waits (const struct telling *telling)
 {
@@ -211,7 +211,7 @@ tell_signal (const struct telling *telling)
   return number != 0 ? json_integer (number) : NULL;
 }
 
-/* What tells nothing is left out. */
+/* Empty members are left out. */
 static const struct {
   const char *name;
   json_t *(*tell) (const struct telling *telling);
@@ -242,7 +242,7 @@ valid_code (GPtrArray *texts, const struct run_request *request)
   gsize length = MIN (request->code_length, CODE_BYTES);
   if (length == request->code_length && g_utf8_validate_len (request->code, length, NULL))
     return request->code;
-  /* Also where it has a zero byte. */
+  /* Also if it contains a zero byte. */
   g_ptr_array_add (texts, capture_clean (request->code, length));
   return texts->pdata[texts->len - 1];
 }
@@ -255,7 +255,7 @@ run_record_digest (GPtrArray *texts, const struct run_request *request)
   return texts->pdata[texts->len - 1];
 }
 
-/* What is known from the beginning on. */
+/* What is known from the beginning. */
 static void
 record_asked (struct run_record *kept, const struct telling *telling)
 {
@@ -313,7 +313,7 @@ run_record_begin (struct run_record *kept, const struct store *store, const stru
   *kept = (struct run_record){.texts = g_ptr_array_new_with_free_func (g_free)};
   record_asked (kept, &telling);
   struct record *record = &kept->record;
-  /* Of code that is kept the store can make it, should it ever be needed. */
+  /* For kept code the store can compute it if ever needed. */
   if (!record->code)
     record->code_sha256 = run_record_digest (kept->texts, request);
   record->run_id = begun->run_id;
@@ -321,7 +321,7 @@ run_record_begin (struct run_record *kept, const struct store *store, const stru
   record->session = valid (kept->texts, begun->session);
   record->outcome = adder_outcome_name (ADDER_OUTCOME_FAILED);
   record->exit_code = outcome_exit_code (ADDER_OUTCOME_FAILED);
-  /* Not known, and never will be. */
+  /* Not known now or later. */
   record->level = record->wall_us = record->cpu_us = record->queue_us = record->peak_bytes = -1;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs under way: one table by id, one lock that is held for looking and for cancelling, so that a run is
- * never cancelled after it is gone. */
+/* Active runs: one table by id, one lock that is held for lookups and for cancelling, so that a run is never
+ * cancelled after it is gone. */
 #include "library/runs.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "engine/run/run.h"
 #include "library/run_log.h"
 
-/* Somebody who waits for the end of one. */
+/* A thread that waits for the end of a run. */
 struct waiter {
   struct interrupt interrupt;
   struct waiter *next;
@@ -24,9 +24,9 @@ struct entry {
   gint64 started_us; /* by the wall clock */
   gboolean background;
   AdderRun *run;          /* NULL: it has ended */
-  char *result;           /* of one that has: text, since code can have a value take 77 times as much */
-  struct run_log *log;    /* NULL: none, or none any more */
-  guint64 log_bytes;      /* of one that has ended */
+  char *result;           /* of an ended run: text, since a json_t can take 77 times as much */
+  struct run_log *log;    /* NULL: none, or no longer */
+  guint64 log_bytes;      /* of an ended run */
   gint64 ended_us;        /* by the monotonic clock */
   struct waiter *waiters; /* each on the stack of a thread */
 };
@@ -38,10 +38,10 @@ struct runs {
   MUTEX (runs) lock;
   GCond changed;
   GUARDED_BY (runs) GHashTable *entries; /* id -> struct entry */
-  GUARDED_BY (runs) GQueue order;        /* of struct entry, as they began */
-  GUARDED_BY (runs) GQueue held;         /* of those with a result, the oldest first */
+  GUARDED_BY (runs) GQueue order;        /* of struct entry, in order of start */
+  GUARDED_BY (runs) GQueue held;         /* of entries with a result, oldest first */
   GUARDED_BY (runs) struct owner_usage *held_bytes;
-  GUARDED_BY (runs) struct owner_usage *background; /* how many are under way, or about to be */
+  GUARDED_BY (runs) struct owner_usage *background; /* how many are active or about to be */
   GUARDED_BY (runs) gboolean closed;
 };
 
@@ -117,7 +117,7 @@ runs_drop (struct runs *runs, struct entry *entry)
   g_hash_table_remove (runs->entries, entry->id);
 }
 
-/* The oldest result of who has the most, so that nobody's go for another's. */
+/* The oldest result of the owner with the most, so that nobody loses results to another owner. */
 REQUIRES (runs)
 static struct entry *
 of_greatest (struct runs *runs)
@@ -129,7 +129,7 @@ of_greatest (struct runs *runs)
   return NULL;
 }
 
-/* Its events go before its result. */
+/* Its events go first, then its result. */
 REQUIRES (runs)
 static void
 runs_lighten (struct runs *runs, struct entry *entry)
@@ -193,7 +193,7 @@ void
 runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
 {
   struct entry *entry = g_new (struct entry, 1);
-  /* Whoever was given its id may ask for it, also where it waits for a sandbox yet. */
+  /* A caller that has its id may ask for it, even while it waits for a sandbox. */
   if (note->background)
     run_note (run);
   *entry = (struct entry){
@@ -211,7 +211,7 @@ runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
   runs_purge (runs);
   g_hash_table_insert (runs->entries, entry->id, entry);
   g_queue_push_tail (&runs->order, entry);
-  /* The end came after there was room for it. */
+  /* The end came after room was reserved for it. */
   if (entry->background && runs->closed)
     adder_run_cancel (run);
   g_mutex_unlock (&runs->lock);
@@ -230,7 +230,7 @@ runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result)
   if (entry->background) {
     entry->result = g_strdup (text);
     entry->ended_us = g_get_monotonic_time ();
-    /* The result is the last event as well, which comes after this. */
+    /* The result is also the last event, which follows. */
     entry->log_bytes = entry->log ? run_log_bytes (entry->log) + strlen (text) : 0;
     owner_usage_add (runs->held_bytes, entry->owner, strlen (text) + entry->log_bytes);
     g_queue_push_tail (&runs->held, entry);
@@ -316,7 +316,7 @@ runs_cancel (struct runs *runs, const char *owner, const char *run_id, GError **
   return entry != NULL;
 }
 
-/* WAITER is in no list any more. */
+/* WAITER is no longer in any list. */
 REQUIRES (runs)
 static void
 runs_forget (struct runs *runs, const char *run_id, struct waiter *waiter)

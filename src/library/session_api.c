@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making sessions, and ending one for a reason; what else is done with them is operations/session.c. */
+/* Making sessions, and ending one for a reason; other operations are in operations/session.c. */
 #include "common/json.h"
 #include "engine/session/sessions.h"
 #include "library/library.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stored files that a run finds in its workspace: found before anybody is asked for an approval, which is for
- * their digests, and opened after that. */
+/* Stored files that a run gets in its workspace: found before an approval is requested, which covers their
+ * digests, and opened after it. */
 #include "adder.h"
 #include "base/fd.h"
 #include "common/log.h"
@@ -63,7 +63,7 @@ can_bind (const AdderEngine *engine, const struct run_request *resolved)
   return isolation == ISOLATION_NAMESPACES && !resolved->session;
 }
 
-/* What cannot be linked is copied; it is no error. */
+/* A file that cannot be linked is copied; that is no error. */
 static gboolean
 link_one (struct fetched *fetched, const struct input *input, GError **error)
 {
@@ -119,7 +119,7 @@ has_stored (const struct run_request *resolved)
 static void
 stored_inputs_fetch_all (AdderEngine *engine, struct run_request *resolved, gboolean session)
 {
-  /* Two of one name would be found when they are linked, in other words. */
+  /* Linking would find duplicate names too, but with another message. */
   if (resolved->invalid || !has_stored (resolved) || !inputs_check (resolved, &resolved->invalid))
     return;
   struct blobs *blobs = store_blobs (engine->store, &resolved->invalid);

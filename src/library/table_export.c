@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables that runs showed and that were kept, in the format that somebody wants them in. What is in another
- * one is hostile input like all that came out of a sandbox, so it is read in a sandbox again, by a run like
- * any other; and the table that this shows is kept like any other. */
+/* Kept tables that runs showed, in the requested format. A table in another format is hostile input like
+ * everything from a sandbox, so an ordinary run in a sandbox reads it; the table that this run shows is kept
+ * like any other. */
 #include <string.h>
 
 #include "base/fd.h"
@@ -14,7 +14,7 @@
 #define MEMORY_BYTES (G_GUINT64_CONSTANT (2) << 30)
 #define NAMES_SHOWN  20
 
-/* Text stays text: "007" is no number, and what looks like a time is not made one. */
+/* Text stays text: "007" stays a string, and dates are not parsed. */
 static const char convert[] =
     "import sys\n"
     "import pandas as pd\n"
@@ -108,7 +108,7 @@ table_export_request_of (const AdderRequest *options, const struct file_row *row
                          GError **error)
 {
   AdderRequest *request = library_request_like (options, convert);
-  /* The converted table is whose the table is, also for who asks for anybody's. */
+  /* The converted table has the owner of the original, even if an admin asked for it. */
   if (!library_owner (options))
     adder_request_set_owner (request, row->owner, NULL);
   const char *const arguments[] = {row->name, NULL};
@@ -123,7 +123,7 @@ table_export_request_of (const AdderRequest *options, const struct file_row *row
   return NULL;
 }
 
-/* The id of the table that RESULT has, or NULL with ERROR. The result's. */
+/* The id of the table in RESULT, or NULL with ERROR. The result's. */
 static const char *
 table_export_table_of (const json_t *result, const char *format, GError **error)
 {
@@ -160,7 +160,7 @@ convert_row (AdderEngine *engine, const AdderRequest *options, const struct file
 
 /* ---- naming ---- */
 
-/* ROW under NAME, which gets the ending of FORMAT where it lacks it. */
+/* ROW under NAME, with the extension of FORMAT added if missing. */
 static struct file_row *
 name_row (struct store *store, const struct file_row *row, const char *name, const char *format,
           GError **error)
@@ -185,7 +185,7 @@ name_row (struct store *store, const struct file_row *row, const char *name, con
   return files_put (store, &copy, error) ? files_find (store, row->owner, copy.id, error) : NULL;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 json_t *
 library_export_table (AdderEngine *engine, const AdderRequest *options, const char *run_id, guint number,
