@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on approvals: what somebody has to say yes to before code runs, or before its changes are made.
- */
+/* Operations on approvals: what somebody has to approve before code runs, or before its changes are made. */
 #include "common/json.h"
 #include "library/library.h"
 #include "operations/fields.h"
@@ -30,7 +29,7 @@ approval_show (const struct operation_call *call, GError **error)
                      : approvals_show (approvals_of (call), owner, id, error);
 }
 
-/* A person: interfaces let nobody else call what has OPERATION_DECIDES. */
+/* A person: interfaces let only people call operations with OPERATION_DECIDES. */
 static struct approver
 approver_of (const struct operation_call *call)
 {
@@ -63,7 +62,7 @@ static const struct field bound_fields[] = {
     FIELD_END ("BoundFile"),
 };
 
-/* What both have: in lists and alone. */
+/* What both have: list rows and single approvals. */
 /* clang-format off */
 #define APPROVAL_HEAD \
     TEXT ("approval_id", "Its id."), \

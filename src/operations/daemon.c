@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a daemon can be told while it runs. */
+/* Operations on a running daemon. */
 #include "library/library.h"
 #include "operations/fields.h"
 #include "operations/operation.h"
 
-/* NULL with ERROR: there is none around the engine. */
+/* NULL with ERROR: no daemon surrounds the engine. */
 static const struct daemon *
 daemon_of (const struct operation_call *call, GError **error)
 {

@@ -7,7 +7,7 @@
 #include "operations/fields.h"
 #include "operations/operation.h"
 
-/* Where it is on this machine is an admin's business. */
+/* Where it is on this machine is for admins only. */
 static json_t *
 environment_summary (const struct environment *environment, enum role role)
 {
@@ -32,7 +32,7 @@ environments_list (const struct operation_call *call, G_GNUC_UNUSED GError **err
   json_t *list = json_array ();
   for (guint i = 0; i < environments->len; i++) {
     const struct environment *environment = environments->pdata[i];
-    /* What others' runs had installed is not every caller's business. */
+    /* Not every caller may see what others' runs had installed. */
     if (call->caller->role == ROLE_ADMIN || !environment->base)
       json_array_append_new (list, environment_summary (environment, call->caller->role));
   }

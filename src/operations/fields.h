@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows that operations of several nouns have, and routes that are no operations. */
+/* Rows shared by operations of several nouns, and by routes that are no operations. */
 #pragma once
 
 #include "adder_types.h"
@@ -7,10 +7,10 @@
 
 #define WAIT_MAX_MS 600000
 
-/* Of operations that take none. */
+/* For operations without parameters. */
 extern const struct field no_params[];
 
-/* Of "record.export", which HTTP has as a stream. */
+/* For "record.export", which HTTP has as a stream. */
 extern const struct field record_export_params[];
 
 /* clang-format off */

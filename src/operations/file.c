@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on kept files: what runs made, and what was put in. Contents go by descriptors. */
+/* Operations on kept files: files that runs made, and input files. Contents are passed by descriptors. */
 #include <string.h>
 
 #include "common/json.h"
@@ -12,7 +12,7 @@
 #include "store/file_upload.h"
 #include "store/files.h"
 
-#define NAME_LENGTH_MAX 8192 /* as many as a part's head may have over HTTP */
+#define NAME_LENGTH_MAX 8192 /* the limit of a part's headers over HTTP */
 
 /* ---- the functions ---- */
 
@@ -54,7 +54,7 @@ static json_t *
 file_put (const struct operation_call *call, GError **error)
 {
   AdderEngine *engine = call->caller->engine;
-  /* What is put in for "all" is the caller's own. */
+  /* A file put in for "all" is the caller's own. */
   const char *owner = call->owner ? call->owner : call->caller->owner;
   const struct file_upload upload = {
       .owner = owner ? owner : "",

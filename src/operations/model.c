@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on models: the language models that the owner of the daemon can ask. No key is ever told. */
+/* Operations on models: the language models that the daemon's owner can ask. Keys are never shown. */
 #include "models/model.h"
 #include "common/field_rows.h"
 #include "common/json.h"
@@ -12,7 +12,7 @@
 
 /* ---- the functions ---- */
 
-/* A fault of models as one of Adder's. Takes PROBLEM. */
+/* An error of models as one of Adder's. Takes PROBLEM. */
 static void
 propagate_fault (GError **error, GError *problem)
 {
@@ -64,7 +64,7 @@ models_show (const struct operation_call *call, GError **error)
 
 /* ---- the fields ---- */
 
-/* The table of settings, and three more. Made before main begins. */
+/* The table of settings, and three more rows. Made before main begins. */
 static struct field model_fields[FIELDS_MAX] = {
     TEXT ("name", "As the user calls it."),
     TEXT ("key_is", "Where its key is stored: never the key."),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the name of an operation to its row, and the one way in which all of them are called. */
+/* From the name of an operation to its row, and the one way to call them all. */
 #include "operations/operation.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ operation_filters (const json_t *params)
   return filters;
 }
 
-/* Whether what came along, and what can be given back, is what OPERATION's flags say. */
+/* Whether the descriptors of CALL are what OPERATION's flags require. */
 static gboolean
 operation_check_descriptors (const struct operation *operation, const struct operation_caller *caller,
                              GError **error)
@@ -133,7 +133,7 @@ operation_flag (const struct operation_call *call, const char *name)
   return json_is_true (json_object_get (call->params, name));
 }
 
-/* FALSE with ERROR when the role is none. */
+/* FALSE with ERROR for an unknown role. */
 static gboolean
 take_caller (AdderEngine *engine, const AdderCaller *given, struct operation_caller *ret_caller,
              GError **error)

@@ -18,7 +18,7 @@ profile_is_for (const struct profile *profile, const struct operation_caller *ca
                              library_allows_profile (caller->profiles, profile->name, error));
 }
 
-/* Files that are no profiles are an admin's business. */
+/* Files that are no profiles are for admins only. */
 static json_t *
 profile_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
 {
@@ -38,7 +38,7 @@ profile_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
   return json_pack ("{s:o, s:o}", "profiles", profiles, "broken", broken);
 }
 
-/* Where it stands and where its secrets are is an admin's business. */
+/* Its path and where its secrets are, for admins only. */
 static void
 hide_places (json_t *profile)
 {

@@ -9,8 +9,7 @@
 
 /* ---- the functions ---- */
 
-/* The filters of CALL, the caller's. A session that is named is meant by its id; NULL with ERROR: there is
- * none. */
+/* The filters of CALL, the caller's. A session's name becomes its id; NULL with ERROR: no such session. */
 static json_t *
 record_filters (const struct operation_call *call, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on results: long output of which a result shows only parts, and tables that it showed. */
+/* Operations on results: long output that a result truncates, and tables that it showed. */
 #include <string.h>
 
 #include "common/json.h"
@@ -62,7 +62,7 @@ result_export (const struct operation_call *call, GError **error)
   adder_request_set_role (options, role_name (caller->role));
   adder_request_set_watch (options, caller->watch_fd);
   adder_request_set_environment (options, operation_text (call, "environment"));
-  /* On record it is told apart from what its owner ran. */
+  /* The record tells it apart from what its owner ran. */
   adder_request_set_origin (options, "adder", NULL, NULL);
   guint64 number = g_ascii_strtoull (operation_text (call, "number"), NULL, 10);
   return library_export_table (caller->engine, options, operation_text (call, "run"), (guint)number,

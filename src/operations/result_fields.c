@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result of a run as fields. The words that say what each means in full are docs/results.md's. */
+/* The result of a run as fields. docs/results.md describes each in full. */
 #include "operations/result_fields.h"
 
 #include "common/field_rows.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on reviews: what runs would change in directories of the host, kept until somebody decides. */
+/* Operations on reviews: changes that runs would make in directories of the host, kept until somebody
+ * decides. */
 #include "common/json.h"
 #include "library/library.h"
 #include "operations/fields.h"
@@ -20,8 +21,8 @@ review_show (const struct operation_call *call, GError **error)
   return reviews_show (call->caller->engine->reviews, call->owner, operation_text (call, "review"), error);
 }
 
-/* Done in the directory that came along, else in the one that the run was given. What was decided here is not
- * asked for as an approval any more. */
+/* Works in the directory that came along, else in the one that the run was given. A decision made here also
+ * settles the pending approval. */
 static json_t *
 review_settle (const struct operation_call *call, enum review_action action, const char *digest,
                GError **error)

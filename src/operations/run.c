@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on runs: running code, and runs under way. */
+/* Operations on runs: running code, and active runs. */
 #include "operations/run.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ run_check_isolation (const struct operation_caller *caller, const json_t *params
   return FALSE;
 }
 
-/* That the session of PARAMS, where there is one, is of who asks, and lives. */
+/* That the session in PARAMS, if any, is the caller's, and lives. */
 static gboolean
 run_check_session (const struct operation_caller *caller, const json_t *params, GError **error)
 {
@@ -46,7 +46,7 @@ run_check_session (const struct operation_caller *caller, const json_t *params, 
   return FALSE;
 }
 
-/* That the profile and the environment that PARAMS name are there. Whether they can be used the run tells. */
+/* That the profile and environment named in PARAMS exist. The run reports whether they can be used. */
 static gboolean
 run_check_names (const struct operation_caller *caller, const json_t *params, GError **error)
 {
@@ -57,7 +57,7 @@ run_check_names (const struct operation_caller *caller, const json_t *params, GE
   if (profile)
     profile_cache_get (&caller->engine->profiles, profile, &entry, &problem);
   profile_entry_unref (entry);
-  /* Who may not use one with packages of runs is not told whether it is there. */
+  /* A caller that may not use environments with packages must not learn which exist. */
   if (environment && !environment_with_is_name (environment) && !problem)
     environment_exists (environment, &problem);
   if (!g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
@@ -66,7 +66,7 @@ run_check_names (const struct operation_caller *caller, const json_t *params, GE
   return FALSE;
 }
 
-/* HTTP opens the directory that a root names; elsewhere a run is given one in other ways. */
+/* HTTP opens the directory below a named root; elsewhere a run gets one in other ways. */
 static gboolean
 check_workdir (const struct operation_caller *caller, const json_t *params, GError **error)
 {
@@ -83,7 +83,7 @@ run_request_read (const struct operation_caller *caller, const json_t *params, G
 {
   if (!run_check_isolation (caller, params, error) || !check_workdir (caller, params, error))
     return NULL;
-  /* The descriptor is the run's. */
+  /* The descriptor belongs to the run. */
   struct operation_caller asking = *caller;
   asking.fd = -1;
   if (!run_check_session (&asking, params, error) || !run_check_names (&asking, params, error))
@@ -147,8 +147,8 @@ run_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
   return runs_list (call->caller->engine->runs, call->owner);
 }
 
-/* The run RUN_ID of OWNER (NULL: anybody's) with its result, where that is held, and its record, where there
- * is one. The caller's, or NULL with ADDER_ERROR_NOT_FOUND. */
+/* The run RUN_ID of OWNER (NULL: any owner) with its result, if held, and its record, if any. The caller's,
+ * or NULL with ADDER_ERROR_NOT_FOUND. */
 static json_t *
 run_describe (AdderEngine *engine, const char *owner, const char *run_id, GError **error)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What operations that run code share with interfaces that also stream what comes of it. */
+/* What operations that run code share with interfaces that also stream events. */
 #pragma once
 
 #include "operations/operation.h"
 
-/* The library's request that PARAMS of "run.new" or "session.cell" mean, for CALLER: their owner, role,
- * profiles and watch, and as work directory their descriptor. The caller's. ADDER_ERROR_INVALID,
+/* The library's request that PARAMS of "run.new" or "session.cell" mean, for CALLER: with their owner, role,
+ * profiles and watch, and their descriptor as work directory. The caller's. ADDER_ERROR_INVALID,
  * ADDER_ERROR_REFUSED, ADDER_ERROR_NOT_FOUND; ADDER_ERROR_ENDED of a session. */
 AdderRequest *run_request_read (const struct operation_caller *caller, const json_t *params, GError **error);
 
-/* The same of "session.new" and "session.replay", whose `name` is the session's and not the code's. */
+/* The same for "session.new" and "session.replay", whose `name` is the session's and not the code's. */
 AdderRequest *run_options_read (const struct operation_caller *caller, const json_t *params, GError **error);
 
-/* Pulls RUN, which CALLER began, to its end, in the table of runs under way. SESSION may be NULL. The
+/* Pulls RUN, which CALLER began, to its end, in the table of active runs. SESSION may be NULL. The
  * caller's. */
 AdderResult *run_pull (const struct operation_caller *caller, AdderRun *run, const char *session,
                        const char *conversation);
@@ -21,5 +21,5 @@ AdderResult *run_pull (const struct operation_caller *caller, AdderRun *run, con
 AdderReplay *replay_begin (const struct operation_caller *caller, const json_t *params, GError **error);
 json_t *session_replay (const struct operation_call *call, GError **error);
 
-/* A run that is under way, or has ended, as it is shown; what became of a replay. */
+/* The view of a run, active or ended; the outcome of a replay. */
 extern const struct field run_show_fields[], replay_fields[];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members that have a place in the request are put there by their rows; the others have a setter here. What
- * a body holds itself (files, standard input) goes into memory. */
+/* Members with a field in the request are stored by their rows; the others have a setter here. Contents in
+ * the body itself (files, standard input) go into memory. */
 #include "operations/run_body.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static const struct field workdir_fields[] = {
 };
 static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.optional = FALSE), {0}};
 
-/* Settled with a session, or each run's own. Arguments that are left out of a replay are the session's. */
+/* Settled with a session, or per run. A replay without arguments uses the session's. */
 #define MEMBERS_OF_PLACE \
     TEXT_IN (asked.environment, "environment", 64, \
              "An interpreter with its packages, such as science or system."), \
@@ -72,11 +72,11 @@ static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.o
     {.name = "variables", .types = FIELD_OBJECT, .items = FIELD_TEXT, .optional = TRUE, .standard = "{}", \
      .maximum = VARIABLES_MAX, .text = "The names of its environment variables."}
 
-/* On this machine a person asks, who is told of bounds with their units (adder_request_set_limit). */
+/* On this machine a person asks, who reads bounds with their units (adder_request_set_limit). */
 #define LIMITS     .members = limit_asked_fields
 #define ANY_LIMITS .items = FIELD_INTEGER
 
-/* Each run's and cell's own, and of a new session what its cells have. */
+/* Per run and cell; in a new session, the defaults of its cells. */
 #define MEMBERS_OF_ALL(of_limits, of_file) \
     {.name = "limits", .types = FIELD_OBJECT, of_limits, .optional = TRUE, \
      .text = "Limits that differ from the profile's; the configuration page explains each."}, \
@@ -92,7 +92,7 @@ static const struct field local_workdir_fields[] = {MUST_TEXT ("path"), MODE (.o
     ASK_TEXT ("description", 4000, "The purpose of the code, for the person who approves it."), \
     ASK_CONVERSATION
 
-/* The code's own, which a session has not. */
+/* The code's own, which a session lacks. */
 #define MEMBERS_OF_RUN \
     TEXT_IN (asked.name, "name", 255, "The file name in tracebacks; main.py by default."), \
     FLAG_IN (asked.check, "check", \
@@ -168,7 +168,7 @@ const struct field run_local_fields[] = {
 };
 /* clang-format on */
 
-/* ---- what has no place ---- */
+/* ---- members without a field ---- */
 
 struct reading {
   AdderRequest *request;
@@ -184,7 +184,7 @@ reading_fail (GError **error, const char *message)
   return FALSE;
 }
 
-/* The next that came, the sender's; -1 with ERROR. */
+/* The next descriptor, the sender's; -1 with ERROR. */
 static int
 reading_next_fd (struct reading *reading, const char *what, GError **error)
 {
@@ -248,7 +248,7 @@ read_variables (struct reading *reading, const json_t *value, G_GNUC_UNUSED GErr
   return TRUE;
 }
 
-/* One that is null was not asked for. */
+/* A null member was not asked for. */
 static gboolean
 run_body_read_limits (struct reading *reading, const json_t *value, GError **error)
 {
@@ -265,7 +265,7 @@ run_body_read_limits (struct reading *reading, const json_t *value, GError **err
   return TRUE;
 }
 
-/* GLib's decoder passes over what is no base64. */
+/* GLib's decoder skips whatever is not base64. */
 static gboolean
 is_base64 (const char *text, gsize length)
 {
@@ -275,7 +275,7 @@ is_base64 (const char *text, gsize length)
   return length % 4 == 0 && body + padding == length && padding <= 2;
 }
 
-/* A file in memory that has DATA; the caller's, or -1 with ERROR. */
+/* A file in memory with DATA; the caller's, or -1 with ERROR. */
 static int
 keep_bytes (const void *data, gsize length, GError **error)
 {
@@ -285,7 +285,7 @@ keep_bytes (const void *data, gsize length, GError **error)
   return fd < 0 ? -1 : fd;
 }
 
-/* The same with what TEXT or, where it is NULL, ENCODED has. */
+/* The same with TEXT or, if that is NULL, ENCODED. */
 static int
 keep_content (const char *text, const char *encoded, GError **error)
 {
@@ -356,14 +356,14 @@ read_workdir (struct reading *reading, const json_t *value, GError **error)
                                                json_member_text (value, "mode"), error);
 }
 
-/* It is who asks that writes there, when the run has ended. */
+/* The caller writes there, when the run has ended. */
 static gboolean
 read_save (struct reading *reading, const json_t *value, GError **error)
 {
   return !json_is_true (value) || reading_next_fd (reading, "the directory to save to", error) >= 0;
 }
 
-/* In this order: it is the order of the descriptors. */
+/* This is also the order of the descriptors. */
 static const struct {
   const char *name;
   gboolean (*read) (struct reading *reading, const json_t *value, GError **error);

@@ -10,7 +10,7 @@
 #include "operations/run.h"
 #include "operations/run_body.h"
 
-/* Of a variable: longer ones are not typed. */
+/* Of a variable: longer names are not typed. */
 #define NAME_BYTES 255
 
 /* ---- the functions ---- */
@@ -43,7 +43,7 @@ session_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
   return sessions_list (call->caller->engine->engine->sessions, call->owner);
 }
 
-/* SESSION as it is now, once what was asked for is DONE; NULL where it is not. Takes SESSION. */
+/* SESSION as it is now, once the request is DONE; NULL if it failed. Takes SESSION. */
 static json_t *
 session_shown (struct session *session, gboolean done)
 {

@@ -5,7 +5,7 @@
 #include "common/field_rows.h"
 #include "operations/result_fields.h"
 
-/* Of what is called by a name or an id. */
+/* For operations addressed by a name or an id. */
 #define SESSION_WORDS "a session's name or id: letters, digits, _ and -, at most 64"
 
 /* Parameters of the operations of session.c, and their replies. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on the store as a whole: where records and files are, and whether they are whole. */
+/* Operations on the store as a whole: where records and files are, and whether they are intact. */
 #include "engine/host/interrupt.h"
 #include "library/library.h"
 #include "operations/fields.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations on tokens: who may come over HTTP. They are made on the daemon's machine alone (`adder token
- * new`), so that one who got hold of a token cannot make others. */
+/* Operations on tokens: who has access over HTTP. Tokens are made on the daemon's machine alone (`adder token
+ * new`), so that a stolen token cannot make others. */
 #include "common/field_rows.h"
 #include "common/json.h"
 #include "library/library.h"
@@ -28,7 +28,7 @@ read_tokens (const struct operation_call *call, GError **error)
   g_autoptr (GError) problem = NULL;
   g_autofree char *path = locate_file (call->caller, error);
   GPtrArray *tokens = path ? tokens_file_read (path, NULL, &problem) : NULL;
-  /* It is not who asks that is wrong. */
+  /* The error is not the caller's. */
   if (problem)
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, problem->message);
   return tokens;
