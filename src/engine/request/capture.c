@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Head and tail of an output stream, and bytes made text. */
+/* Head and tail of an output stream, and conversion of bytes to text. */
 #include "engine/request/capture.h"
 
 #include <string.h>
@@ -87,8 +87,8 @@ sequence_length (guchar first, guchar *ret_low, guchar *ret_high)
   return first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
-/* The next character, or the next stretch that one U+FFFD stands for: the longest beginning of a character,
- * as Unicode recommends and Python's errors="replace" does. LENGTH is not 0. */
+/* The next character, or the next sequence that one U+FFFD replaces: the longest valid prefix, as Unicode
+ * recommends and Python's errors="replace" does. LENGTH is not 0. */
 static struct unit
 next_unit (const char *data, gsize length)
 {
@@ -117,7 +117,7 @@ append_unit (GString *text, const char *data, struct unit unit)
     g_string_append_len (text, REPLACEMENT, REPLACEMENT_LENGTH);
 }
 
-/* Appends what DATA begins with, at most MOST bytes of text. Returns the bytes of DATA that it stands for. */
+/* Appends the beginning of DATA, at most MOST bytes of text. Returns how many bytes of DATA that covers. */
 static gsize
 append_head (GString *text, const char *data, gsize length, gsize most)
 {
@@ -144,7 +144,7 @@ clean_length (const char *data, gsize length)
   return clean;
 }
 
-/* Where in DATA the longest end begins that is at most MOST bytes of text. */
+/* Where the longest suffix of DATA begins that gives at most MOST bytes of text. */
 static gsize
 find_tail (const char *data, gsize length, gsize most)
 {
@@ -245,7 +245,7 @@ capture_text (const struct capture *capture, const struct capture_kept *kept, gs
     return g_string_free (text, FALSE);
   }
 
-  /* Either the stream was too long, or its text is: then both parts come out of the same bytes. */
+  /* Either the stream or its text was too long: both parts then come from the same bytes. */
   g_string_truncate (text, 0);
   guint64 before;
   if (whole) {

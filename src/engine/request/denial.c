@@ -9,7 +9,7 @@
 #include "engine/request/explain.h"
 #include "engine/request/packages.h"
 
-/* In a hint: what files are passed in with. */
+/* In a hint: how to pass in files. */
 #define FILES "{files}"
 
 static const char *const files_words[] = {
@@ -71,7 +71,7 @@ denial_hint_of (const char *kind)
   return NULL;
 }
 
-/* Beside a proxy, what the sandbox itself reports are tries to do without it. */
+/* Beside a proxy, a denial from the sandbox itself means that the code bypassed the proxy. */
 static const char *
 hint_for (const char *kind, const struct network_rules *network)
 {
@@ -82,13 +82,13 @@ hint_for (const char *kind, const struct network_rules *network)
   return denial_hint_of (kind);
 }
 
-/* Not a matter of the network. */
+/* Not a network denial. */
 #define LOCAL_SOCKET "socket AF_UNIX"
 #define LOCAL_SOCKET_HINT                                                                                    \
   "Local sockets with a name are refused where those of others would be in reach, as in a work directory "   \
   "that can be written to: use pipes or socketpair(), or the directory as an overlay."
 
-/* What the kernel tells of the host, and what no file that is passed could stand in for. */
+/* Kernel files about the host, which no file that is passed in could replace. */
 static const char *const kernel_places[] = {"/proc/", "/dev/", "/sys/"};
 #define KERNEL_HINT                                                                                          \
   "What the kernel tells in /proc, /dev and /sys is there for the sandbox's own processes only, and no "     \
@@ -106,7 +106,7 @@ is_of_the_kernel (const char *detail)
   return FALSE;
 }
 
-/* What is not installed may be had in another way. */
+/* A missing package may be available in another way. */
 static char *
 denial_advise (const char *hint, const json_t *denial, enum packages_way way, enum request_voice voice)
 {
@@ -166,7 +166,7 @@ denial_add (json_t *list, const char *kind, json_t *detail)
   json_array_append (list, denial);
 }
 
-/* "pids: 64 at once", and how far it may be raised. */
+/* "pids: 64 at once", and the limit's maximum. */
 static void
 denial_add_limit (json_t *list, gsize which, const struct limits *limits, const struct limits *maxima,
                   enum request_voice voice)

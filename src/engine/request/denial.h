@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sandbox refused, in words: the `denials` of a result, each with a sentence that a model can act
- * on. The kind and the detail may come from the sandbox; the hint never does. */
+/* What the sandbox refused: the `denials` of a result, each with a sentence that a model can act on. The kind
+ * and the detail may come from the sandbox; the hint never does. */
 #pragma once
 
 #include <glib.h>
@@ -21,10 +21,10 @@ const char *denial_files_word (enum request_voice voice);
 void denial_add (json_t *list, const char *kind, json_t *detail);
 
 /* The denials of a run that ended as VERDICT: those that the sandbox REPORTED (an array of {kind, detail}, or
- * NULL), each with its hint, and one for each limit in LIMITS_MET (1 << enum limit), except for what the
- * verdict itself says. MAXIMA: how far limits may be raised. NETWORK is what the run had of it, or NULL;
- * WAY how its caller asks for packages; WORKDIR what it could do in /work; VOICE in whose words hints are.
- * The caller's. */
+ * NULL), each with its hint, and one for each limit in LIMITS_MET (1 << enum limit), except the one in the
+ * verdict. MAXIMA: how far limits may be raised. NETWORK: the run's network, or NULL. WAY: how its caller
+ * asks for packages. WORKDIR: what it could do in /work. VOICE: for which interface hints are worded. The
+ * caller's. */
 json_t *denial_list (const json_t *reported, guint32 limits_met, const struct verdict *verdict,
                      const struct limits *limits, const struct limits *maxima,
                      const struct network_rules *network, enum packages_way way, enum workdir_mode workdir,

@@ -10,7 +10,7 @@
 #include "common/size.h"
 #include "engine/host/host.h"
 
-/* The type of an error that is not Python's, by outcome; none of them is the name of a Python exception. */
+/* The type of an error that is not Python's, by outcome; none is the name of a Python exception. */
 static const char *const types[] = {
     [ADDER_OUTCOME_REFUSED] = "Refused",
     [ADDER_OUTCOME_APPROVAL_REQUIRED] = "ApprovalRequired",
@@ -90,7 +90,7 @@ explain_advice (const char *advice, enum limit limit, enum request_voice voice, 
                              : g_strdup_printf ("%s; the user can raise %s.", advice, row->name);
 }
 
-/* "the run took longer than 30 s (wall_ms)", and how far the limit may be raised. */
+/* "the run took longer than 30 s (wall_ms)", and the limit's maximum. */
 static json_t *
 over_limit (AdderOutcome outcome, const char *what, enum limit limit, const struct limits *limits,
             const struct limits *maxima, enum request_voice voice, const char *advice)
@@ -152,7 +152,7 @@ explain_crash (const struct verdict *verdict)
   return make_error (types[ADDER_OUTCOME_CRASHED], message, hint_of_signal (verdict->signal));
 }
 
-/* Python's own error, with a hint that has the limit's number: nobody in the sandbox knows it. */
+/* Python's own error, with a hint that states the limit: the sandbox does not know its number. */
 static json_t *
 with_advice (json_t *error, enum limit limit, const struct limits *limits, const struct limits *maxima,
              enum request_voice voice)
@@ -167,7 +167,7 @@ with_advice (json_t *error, enum limit limit, const struct limits *limits, const
   return copy;
 }
 
-/* Where the code was when it was interrupted for a limit: Python's own error has it. */
+/* Where the code was when a limit interrupted it: Python's own error says. */
 static json_t *
 with_place (json_t *error, json_t *python_error)
 {
@@ -263,7 +263,7 @@ explain_unread (const GError *error)
                      "The code ended, and the directory is as it was before. Run the code again.");
 }
 
-/* In a process that is nobody's daemon, its own program is who approves. */
+/* In a process without a daemon, its own program approves. */
 json_t *
 explain_approval (const GError *error, const char *id)
 {

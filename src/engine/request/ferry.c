@@ -16,7 +16,7 @@
 
 /* ---- in ---- */
 
-/* The sandbox that is gone shows on its exit pipe. */
+/* The exit pipe reports a sandbox that is gone. */
 static gboolean
 ferry_flush (struct channel *channel, gint64 deadline_us, GError **error)
 {
@@ -64,7 +64,7 @@ ferry_put (struct sandbox *sandbox, GHashTable *files, const struct limits *limi
 
 /* ---- out ---- */
 
-/* Of a path "PLACE/NAME" the place, as a literal, and the name; or NULL. */
+/* The place, as a literal, and the name in a path "PLACE/NAME"; or NULL. */
 static const char *
 ferry_place_of (const char *path, const char **ret_name)
 {

@@ -16,7 +16,7 @@
 static const struct {
   const char *name;
   enum mounts_bind bind;
-  const char *made; /* a directory that is there from the beginning */
+  const char *made; /* a directory that exists from the start */
 } places[INPUT_PLACES] = {
     [INPUT_WORK] = {"work", MOUNTS_INPUTS_WORK, NULL},
     [INPUT_TMP] = {"tmp", MOUNTS_INPUTS_TMP, "output"},
@@ -113,7 +113,7 @@ inputs_check_place (const struct run_request *request, const struct input *input
   if (made && strcmp (input->name, made) == 0)
     return inputs_invalid (error, input,
                            "cannot be a file: a directory of that name is there; give it another name");
-  /* The directory is the one at hand: what else came would have to be written into it. */
+  /* The directory is the caller's own: other files would have to be written into it. */
   if (input->place == INPUT_WORK && request->workdir.fd >= 0) {
     g_set_error (
         error, ADDER_ERROR, ADDER_ERROR_INVALID,
@@ -133,7 +133,7 @@ inputs_check (const struct run_request *request, GError **error)
       return FALSE;
     if (!input->sha256)
       continue;
-    /* Which of two would be seen would depend on how each came there. */
+    /* Which of the two files is visible would depend on how each is provided. */
     g_autofree char *path = g_strconcat (places[input->place].name, "/", input->name, NULL);
     if (!g_hash_table_add (stored, g_steal_pointer (&path)))
       return inputs_invalid (error, input, "would be two files: give one of them another name");
@@ -151,7 +151,7 @@ inputs_check (const struct run_request *request, GError **error)
 
 /* ---- bind mounts ---- */
 
-/* Whether one is at the path of the other, or would be in it. */
+/* Whether the two paths are equal, or one lies inside the other. */
 static gboolean
 collide (const struct input *a, const struct input *b)
 {
@@ -168,7 +168,7 @@ inputs_refuse (GError **error, const char *why)
   return FALSE;
 }
 
-/* Whether the file at INDEX, in PATH, goes together with all else that SPEC is to have. */
+/* Whether the file at INDEX, in PATH, is compatible with everything else in SPEC. */
 static gboolean
 inputs_check_room (const struct run_request *request, guint index, const char *path,
                    const struct sandbox_spec *spec, GError **error)
@@ -178,14 +178,14 @@ inputs_check_room (const struct run_request *request, guint index, const char *p
     return inputs_refuse (error, "the run already has the maximum number of bind-mounted files");
   if (strlen (path) >= WIRE_FILE_PATH_BYTES)
     return inputs_refuse (error, "its name is too long for a file that is bind-mounted");
-  /* Which of the two is seen is settled by copying them one after the other. */
+  /* Copying one after the other decides which of the two is visible. */
   for (guint i = 0; i < request->files->len; i++)
     if (i != index && collide (&g_array_index (request->files, struct input, i), input))
       return inputs_refuse (error, "another file is to be in its place");
   return TRUE;
 }
 
-/* Whether INPUT is one of the caller's that is worth it. */
+/* Whether INPUT is a caller's file large enough to mount. */
 static gboolean
 is_large (const struct input *input)
 {

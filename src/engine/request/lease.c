@@ -20,14 +20,14 @@
 #include "sandbox/mitigations.h"
 #include "sandbox/procfs.h"
 
-/* RLIMIT_CPU comes in whole seconds, and late: the daemon's own count, in milliseconds, shall be first. */
+/* RLIMIT_CPU comes in whole seconds, and late: the daemon's own count, in milliseconds, should fire first. */
 #define CPU_GRACE_S 2
 
-/* A control group counts what it refuses; RLIMIT_NPROC does not, so that it shall not be the first. */
+/* A control group counts what it refuses, RLIMIT_NPROC does not: the group should refuse first. */
 #define PIDS_GRACE 1
 
-/* With less, one may not be ready in time, which would be taken for the engine's fault, and end the waiting
- * of all others. */
+/* With less, a container may not start in time, which would count as the engine's failure and end all other
+ * callers' waits. */
 #define CONTAINER_PERCENT 25
 
 struct row {
@@ -43,9 +43,9 @@ static const struct row rlimits[] = {
     {RLIMIT_NPROC, "RLIMIT_NPROC", LIMIT_PIDS},
 };
 
-/* Both limits at once: the sandbox was parked with the most that may be asked for, and what is lowered stays
- * low. The worker is alive and unreaped as far as is known; were it dead, its number would not be another's
- * before the system wraps around. */
+/* Sets soft and hard limit: the sandbox was parked with the maximum, and a lowered limit stays low. The
+ * worker is alive and unreaped as far as is known; were it dead, its number would not be reused before the
+ * system wraps around. */
 static gboolean
 lower (const struct sandbox *sandbox, __rlimit_resource_t resource, const char *name, guint64 value,
        GError **error)
@@ -54,7 +54,7 @@ lower (const struct sandbox *sandbox, __rlimit_resource_t resource, const char *
   if (prlimit (sandbox->worker_pid, resource, &limit, NULL) == 0)
     return TRUE;
   if (errno == EPERM) {
-    /* The host's own hard limit was lower still when the sandbox was parked. */
+    /* The host's own hard limit was already lower when the sandbox was parked. */
     struct rlimit now;
     if (prlimit (sandbox->worker_pid, resource, NULL, &now) == 0 && now.rlim_max <= value)
       return TRUE;
@@ -77,7 +77,7 @@ rlimit_value (const struct row *row, const struct limits *limits, gboolean group
   }
 }
 
-/* The cgroup's limits were set ahead to what most runs have. */
+/* The cgroup's limits were preset to those of most runs. */
 static gboolean
 set_cgroup_limits (struct sandbox *sandbox, const struct limits *limits, GError **error)
 {
@@ -96,8 +96,8 @@ set_cgroup_limits (struct sandbox *sandbox, const struct limits *limits, GError 
   return TRUE;
 }
 
-/* What /proc/meminfo says in SANDBOX was written for the limit that most runs have. A branch has what its
- * session has, and where the host masks /proc nobody reads it. */
+/* /proc/meminfo in SANDBOX was written for the limit of most runs. A branch shares its session's, and where
+ * the host masks /proc nobody reads it. */
 static gboolean
 tell_memory (const struct sandbox *sandbox, guint64 bytes, GError **error)
 {
@@ -114,7 +114,7 @@ tell_memory (const struct sandbox *sandbox, guint64 bytes, GError **error)
 static gboolean
 lease_set_limits (struct sandbox *sandbox, const struct limits *limits, GError **error)
 {
-  /* Where a sandbox holds these itself, it was made with them; and a container with all of its limits. */
+  /* A sandbox that holds these itself was made with them; a container with all of its limits. */
   if (sandbox->contained)
     return TRUE;
   for (gsize i = 0; i < G_N_ELEMENTS (rlimits) && !sandbox->place; i++)
@@ -154,16 +154,16 @@ lease_deadline_us (const struct run_request *request)
   return g_get_monotonic_time () + (gint64)request->limits.value[LIMIT_WALL] * 1000;
 }
 
-/* ---- what this host gives ---- */
+/* ---- what this host provides ---- */
 
-/* The level that is insisted on. */
+/* The required level. */
 static guint
 wanted_level (const struct lease *lease, const struct engine *engine, const struct run_request *request)
 {
   return MAX (request->min_isolation, host_least_level (engine->host, lease->isolation));
 }
 
-/* In place of a container there may be less of a quota than its profile says: it is told. */
+/* A fallback from a container may lack its profile's quota: the result says so. */
 static gboolean
 lacks_quota (const struct lease *lease, const struct host *host, const struct run_request *request)
 {
@@ -171,7 +171,7 @@ lacks_quota (const struct lease *lease, const struct host *host, const struct ru
          lease->isolation != ISOLATION_CONTAINER;
 }
 
-/* Nothing stands in for a control group here. */
+/* Nothing replaces a control group here. */
 static gboolean
 check_quota (const struct lease *lease, const struct host *host, const struct run_request *request,
              GError **error)
@@ -184,7 +184,7 @@ check_quota (const struct lease *lease, const struct host *host, const struct ru
   return FALSE;
 }
 
-/* Those that are asked for, and that the host lacks. */
+/* Requested mitigations that the host lacks. */
 static void
 add_mitigations (struct lease *lease, const struct host *host, const struct sandbox *sandbox)
 {
@@ -195,16 +195,16 @@ add_mitigations (struct lease *lease, const struct host *host, const struct sand
       g_ptr_array_add (lease->missing, (gpointer)(guintptr)mitigation_names[i]);
 }
 
-/* A sandbox that is not what the profile or the configuration insists on must not see the code. */
+/* A sandbox below the level that the profile or the configuration requires must not see the code. */
 static gboolean
 lease_check_isolation (struct lease *lease, const struct engine *engine, const struct sandbox *sandbox,
                        guint wanted, GError **error)
 {
-  /* That one mechanism is not there because the profile says so keeps nothing from running, and is told. */
+  /* A mechanism that is absent at the profile's request is reported, but does not block the run. */
   guint32 given_up = sandbox->spec.network == NETWORK_FULL ? WIRE_NET_NAMESPACE : 0;
   const char *reason = engine->host->cgroup_reason;
   lease->has_isolation = TRUE;
-  /* Another sandbox may have been looked at before, which could not be had after all. */
+  /* An earlier sandbox may have been checked before it became unavailable. */
   g_clear_pointer (&lease->info, zygote_info_unref);
   g_ptr_array_set_size (lease->missing, 0);
   lease->info = zygote_info_ref (sandbox->info);
@@ -230,7 +230,8 @@ lease_check_isolation (struct lease *lease, const struct engine *engine, const s
 
 /* ---- taking ---- */
 
-/* What REQUEST asks for that no container has: each is another process's or host's. NULL: nothing. */
+/* What REQUEST asks for that no container can provide, since it belongs to another process or host. NULL:
+ * nothing. */
 static const char *
 beyond_containers (const struct host *host, const struct run_request *request, gboolean session)
 {
@@ -264,7 +265,7 @@ set_fallback (struct lease *lease, const char *why)
   lease->fallback = g_strdup_printf ("not in a container, but in a sandbox of the host's: %s", why);
 }
 
-/* Which kind there shall be. */
+/* The kind of sandbox to take. */
 static gboolean
 lease_choose_isolation (struct lease *lease, const struct host *host, const struct run_request *request,
                         gboolean session, GError **error)
@@ -284,7 +285,7 @@ lease_choose_isolation (struct lease *lease, const struct host *host, const stru
   return TRUE;
 }
 
-/* Whether ERROR tells of the caller, or of how much runs already, and would elsewhere too. */
+/* Whether ERROR is about the caller or the load, and would occur elsewhere too. */
 static gboolean
 is_own_fault (const GError *error)
 {
@@ -324,7 +325,7 @@ lease_spec (const struct lease *lease, const struct engine *engine, const struct
   return spec;
 }
 
-/* The proxy stands in a namespace of the sandbox's own: elsewhere nothing would lead to it alone. */
+/* The proxy is in a network namespace of the sandbox's own: without one, code could bypass it. */
 static gboolean
 check_network (const struct lease *lease, const struct host *host, const struct run_request *request,
                GError **error)
@@ -358,14 +359,14 @@ lease_pool (struct lease *lease, struct engine *engine, const struct run_request
                      : NULL;
 }
 
-/* Files on their way into a session, which are kept for its replays. */
+/* Files put into a session, which are kept for its replays. */
 struct giving {
   struct lease *lease;
   const struct run_request *request;
   enum input_place place;
 };
 
-/* What cannot be kept is known by its name: its replay says so. */
+/* A file that cannot be kept leaves its name: the replay reports it. */
 static void
 lease_give (gpointer data, G_GNUC_UNUSED const char *place, const char *name, int fd)
 {
@@ -410,7 +411,7 @@ lease_put_files (struct lease *lease, struct sandbox *sandbox, const struct host
                  const struct run_request *request, struct interrupt *interrupt, GError **error)
 {
   gint64 deadline_us = lease_deadline_us (request);
-  /* The sandbox made a link there, which is not the code's. */
+  /* The sandbox made a link there, not the code. */
   if (sandbox->spec.own_path && g_str_has_prefix (sandbox->spec.own_path, "/tmp/"))
     workspace_files_add (lease->files,
                          workspace_file_below ("tmp", sandbox->spec.own_path + strlen ("/tmp/"), 0));
@@ -432,7 +433,7 @@ lease_put_files (struct lease *lease, struct sandbox *sandbox, const struct host
   }
   if (sandbox->apart)
     return ferry_put (sandbox, lease->files, &request->limits, deadline_us, error);
-  /* From here on the difference is the run's. */
+  /* From here on, differences are the run's. */
   if (request->files->len > 0 && !sandbox->place)
     workspace_measure (sandbox->workspace_fd, &sandbox->workspace_mark);
   return TRUE;
@@ -451,7 +452,7 @@ lease_warn (struct lease *lease, GPtrArray *warnings)
   g_clear_pointer (&lease->fallback, g_free);
 }
 
-/* From now on the sandbox is answered. */
+/* From now on the sandbox gets answers. */
 static gboolean
 open_egress (struct sandbox *sandbox, struct engine *engine, const struct run_request *request,
              const struct limits *limits, GError **error)
@@ -467,13 +468,13 @@ lease_acquire (struct lease *lease, struct engine *engine, struct pool *pool,
                const struct run_request *request, const struct sandbox_spec *spec,
                struct interrupt *interrupt, GError **error)
 {
-  /* Rules give code modules that it does not name. */
+  /* Rules may give the code modules that it does not name. */
   g_autofree char *with_rules =
       request->guard ? g_strconcat (request->code, "\n", request->guard, NULL) : NULL;
   const char *code = spec->session ? NULL : with_rules ? with_rules : request->code;
   g_autoptr (GError) problem = NULL;
   struct sandbox *sandbox = pool_take (pool, request->owner, spec, code, interrupt, &problem);
-  /* Where none can be had; of the host's sandboxes that is known before. */
+  /* Fall back if no container is available; for the host's sandboxes that is known beforehand. */
   lease->refused = lease->isolation == ISOLATION_CONTAINER &&
                    g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
   if (problem)

@@ -21,20 +21,20 @@
 #define TYPE_BYTES    200
 #define HINT_BYTES    1200
 
-/* What the runner keeps to; it counts characters. */
+/* The runner's own bound, which counts characters. */
 #define DENIALS_MAX  16
 #define DETAIL_BYTES 800
 
-/* So does the guard (runner/python/guard.py). */
+/* The guard's bound as well (runner/python/guard.py). */
 #define VIOLATIONS_MAX  100
 #define RULE_BYTES      40
 #define VIOLATION_BYTES 600
 #define PLACE_MAX       (1 << 30)
 
-/* numpy has 64 at most. */
+/* numpy allows 64. */
 #define DIMENSIONS_MAX 64
 
-/* Of a session's threads that go on. */
+/* Of a session's running threads. */
 #define THREADS_MAX       16
 #define THREAD_NAME_BYTES 100
 
@@ -50,7 +50,7 @@ message_count_values (const char *text, gsize length)
     count += c == ',' || c == ':' || c == '[' || c == '{';
     if (c != '"')
       continue;
-    /* What stands in a string is no value. */
+    /* Characters inside a string are no values. */
     for (at++; at < length && text[at] != '"'; at++)
       at += text[at] == '\\';
   }
@@ -82,11 +82,11 @@ is_bundle (const json_t *bundle)
 
 /* ---- displays ---- */
 
-/* What the runner says of a display beside its bundle, and the representation that is a chart's data. */
+/* What the runner says of a display beside its bundle, and the representation with a chart's data. */
 #define OF_DISPLAY "adder"
 #define CHART_MIME "application/vnd.adder.chart+json"
 
-/* The displays that may be replaced have ids that people chose, or random ones. */
+/* Displays that may be replaced have ids that people chose, or random ones. */
 #define DISPLAY_ID_BYTES 256
 
 void
@@ -96,7 +96,7 @@ message_display_clear (struct message_display *display)
   g_clear_pointer (&display->id, g_free);
 }
 
-/* Metadata is checked and goes no further: no reader of results has a use for it. */
+/* Metadata is checked and dropped: no reader of results uses it. */
 static gboolean
 read_of_display (const json_t *about, struct message_display *display)
 {
@@ -157,7 +157,7 @@ message_take_charts (json_t *displays)
 #define INTEGER_OR_NULL (FIELD_INTEGER | FIELD_NULL)
 #define COUNTS_OR_NULL  (FIELD_LIST | FIELD_NULL)
 
-/* What is shown as a word or a sentence of Adder's has LINE_BYTES; the rest is the code's own. */
+/* Texts shown as a word or sentence of Adder's have LINE_BYTES; the rest is the code's own. */
 static const struct {
   const char *name;
   guint types;
@@ -167,7 +167,7 @@ static const struct {
     {"line", INTEGER_OR_NULL, 0},     {"hint", TEXT_OR_NULL, HINT_BYTES},
 };
 
-/* Of things: not negative. */
+/* Counts of things: not negative. */
 static gboolean
 message_is_count (const json_t *value)
 {
@@ -187,7 +187,7 @@ is_counts (const json_t *list)
   return json_is_array (list) && json_array_size (list) <= DIMENSIONS_MAX;
 }
 
-/* 3.0 is no integer here: what reaches the result is what the runner said. */
+/* 3.0 is no integer here: results keep the runner's types. */
 static gboolean
 has_type (const json_t *value, guint types)
 {
@@ -209,7 +209,7 @@ message_cut (json_t *string, guint64 most)
   return json_stringn (text, length);
 }
 
-/* TEXT, a string, as one line that is safe to show, in MOST bytes; NULL for what is no string. */
+/* TEXT, a string, as one safe line of at most MOST bytes; NULL for other types. */
 static json_t *
 short_line (json_t *text, guint64 most)
 {
@@ -220,7 +220,7 @@ short_line (json_t *text, guint64 most)
   return message_cut (whole, most);
 }
 
-/* BUNDLE with text cut to MOST bytes, and without what is longer and no text. */
+/* BUNDLE with text cut to MOST bytes, and without longer values that are not text. */
 static json_t *
 copy_bundle (json_t *bundle, guint64 most, GPtrArray *warnings)
 {
@@ -298,7 +298,7 @@ copy_violation (const json_t *violation)
                     "hint", advice);
 }
 
-/* LIST, which may be missing and is not empty, in *RET_COPY. FALSE when it is not as it must be. */
+/* LIST, if present and not empty, in *RET_COPY. FALSE when it is malformed. */
 static gboolean
 copy_violations (const json_t *list, json_t **ret_copy)
 {
@@ -323,7 +323,7 @@ copy_violations (const json_t *list, json_t **ret_copy)
   return TRUE;
 }
 
-/* LIST, which may be missing, with the known fields alone; NULL when it is not as it must be. */
+/* LIST, if present, with the known fields alone; NULL when it is malformed. */
 static json_t *
 copy_denials (const json_t *list)
 {
@@ -385,7 +385,7 @@ read_threads (const json_t *list, GStrv *ret_names)
   return TRUE;
 }
 
-/* Names of files in one directory: what is no such name is not as it must be. */
+/* Names of files in one directory: any other name is malformed. */
 static gboolean
 read_tables (const json_t *list, GStrv *ret_names)
 {
@@ -441,7 +441,7 @@ message_read_result (const char *text, gsize length, guint64 value_bytes, struct
   if (!read_tables (json_object_get (root, "tables"), &tables))
     return FALSE;
 
-  /* Before the initializers below, which are evaluated in no certain order. */
+  /* Before the initializers below, whose order of evaluation is unspecified. */
   gboolean out_of_memory = copy && json_is_true (json_object_get (root, "out_of_memory"));
   *ret_result = (struct message_result){
       .exit_code = (int)json_integer_value (exit_code),
@@ -558,8 +558,8 @@ message_write_text (json_t *object, gsize *ret_length)
   return text;
 }
 
-/* Where programs look for the proxy. Curl heeds the lower case of the first alone, others either. What the
- * run brings itself wins. */
+/* Where programs look for the proxy. Curl heeds only the lower case of the first, others either. The run's
+ * own variables win. */
 static void
 add_proxy (json_t *variables)
 {
@@ -575,7 +575,7 @@ add_proxy (json_t *variables)
       json_object_set_new (variables, rows[i].name, json_string (rows[i].value));
 }
 
-/* What the runner needs to know before any code. */
+/* What the runner needs before any code. */
 static json_t *
 run_context (const struct run_request *request)
 {
@@ -632,8 +632,8 @@ message_add_values (json_t *object, const struct run_request *request)
     json_object_set (object, "values", request->values);
 }
 
-/* OBJECT as text, with the rules that the code is held against. They come from a profile as text and go so:
- * reading and writing them would cost more than a short check. */
+/* OBJECT as text, with the rules that the code is checked against. The rules stay the profile's text: parsing
+ * and writing them would cost more than a short check. */
 static char *
 write_with_guard (json_t *object, const struct run_request *request, gsize *ret_length)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages between the daemon and a sandbox as JSON (src/runner/README.md): the request that is sent, and
- * what comes back, which is hostile input: parsed strictly, every field checked, nothing taken over that is
- * not known. */
+ * what comes back, which is hostile input: parsed strictly, every field checked, unknown fields dropped. */
 #pragma once
 
 #include <glib.h>
 #include <jansson.h>
 
-/* A result message that was well formed. */
+/* A well-formed result message. */
 struct message_result {
   int exit_code;          /* 0 to 255 */
   json_t *value;          /* a MIME bundle, or NULL */
@@ -16,47 +15,47 @@ struct message_result {
   json_t *denials;        /* an array of {kind, detail}, each kind known, each detail one line */
   guint32 limits_met;     /* 1 << enum limit */
   json_t *violations; /* an array of {rule, line, column, text, hint}, or NULL: the guard let the code run */
-  guint64 variables;  /* of a cell: how many the session holds; else 0 */
-  GStrv threads;      /* of a cell: names of those that go on, each one line; else NULL */
-  GStrv tables;       /* names of files in /tmp/output that are tables which the code showed; or NULL */
+  guint64 variables;  /* of a cell: how many variables the session holds; else 0 */
+  GStrv threads;      /* of a cell: names of threads still running, each one line; else NULL */
+  GStrv tables;       /* names of files in /tmp/output with tables that the code showed; or NULL */
 };
 void message_result_clear (struct message_result *result);
 
-/* Reads LENGTH bytes of TEXT. The runner keeps representations and tracebacks within VALUE_BYTES; what is
- * longer, because somebody else wrote it, is cut or left out. The warnings in it are added to WARNINGS. FALSE
- * when anything is not as it must be. */
+/* Reads LENGTH bytes of TEXT. The runner keeps representations and tracebacks within VALUE_BYTES; longer
+ * ones, from another writer, are cut or left out. The warnings in it are added to WARNINGS. FALSE when
+ * anything is malformed. */
 gboolean message_read_result (const char *text, gsize length, guint64 value_bytes,
                               struct message_result *ret_result, GPtrArray *warnings);
 
-/* How many values TEXT has at most, whether it is JSON or not. One costs some 50 bytes once it is parsed,
- * however few it has in the text. */
+/* An upper bound on the values in TEXT, whether it is JSON or not. Each costs some 50 bytes once parsed,
+ * however short it is in the text. */
 gsize message_count_values (const char *text, gsize length);
 
 /* A display: a MIME bundle, an object of strings, or of any values under names that end in "json". */
 struct message_display {
-  json_t *bundle;    /* without what is below */
+  json_t *bundle;    /* without the members below */
   char *id;          /* or NULL */
-  gboolean update;   /* it takes the place of the display with its id */
-  gboolean has_more; /* the text said more than the bundle */
+  gboolean update;   /* it replaces the display with its id */
+  gboolean has_more; /* the text had more than the bundle */
 };
 void message_display_clear (struct message_display *display);
 
-/* FALSE when it is none. */
+/* FALSE when it is malformed. */
 gboolean message_read_display (const char *text, gsize length, struct message_display *ret_display);
 
 /* Takes the charts as data out of DISPLAYS, an array of bundles, and returns them as an array, the caller's.
  */
 json_t *message_take_charts (json_t *displays);
 
-/* What a sandbox says of code that belongs to a conversation (WIRE_ATTEMPT): {"digest", "near"}, a text and
- * numbers, within their bounds. The caller's; NULL when it is not as it must be. */
+/* What a sandbox says of code in a conversation (WIRE_ATTEMPT): {"digest", "near"}, a text and numbers,
+ * within their bounds. The caller's; NULL when malformed. */
 json_t *message_read_attempt (const char *text, gsize length);
 
 /* What a session answered (WIRE_ANSWER): an object, the caller's; NULL when it is none. */
 json_t *message_read_answer (const char *text, gsize length);
 
 /* An answer about variables: {"variables": [...], "count": n} with the known fields alone, each value cut to
- * VALUE_BYTES. The caller's; NULL when it is not as it must be. */
+ * VALUE_BYTES. The caller's; NULL when malformed. */
 json_t *message_read_variables (const json_t *answer, guint64 value_bytes);
 
 struct run_request;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Outcome names, and the exit codes of outcomes whose run has none of its own. 124, 126, 128 + n and 137 are
- * what timeout(1), the shell and the kernel's killer have made customary; 75 is EX_TEMPFAIL of sysexits.h. */
+/* Outcome names, and the exit codes of outcomes without one of their own. 124, 126, 128 + n and 137 are the
+ * conventions of timeout(1), the shell and the kernel's OOM killer; 75 is EX_TEMPFAIL of sysexits.h. */
 static const struct {
   const char *name;
   int exit_code;
@@ -98,7 +98,7 @@ killed_for_memory (const struct facts *facts)
   return facts->oom_kills > 0 && (killed_by (facts, SIGKILL) || !facts->has_exit);
 }
 
-/* Where a resource limit refuses memory, Python raises an error, and native code that cannot go on aborts. */
+/* When a resource limit refuses memory, Python raises an error, and native code that cannot go on aborts. */
 static gboolean
 aborted_for_memory (const struct facts *facts)
 {
@@ -137,8 +137,8 @@ always (G_GNUC_UNUSED const struct facts *facts)
   return TRUE;
 }
 
-/* Which STOP a row is for; any row with a result comes first, since a result decides only when it came before
- * a stop. */
+/* The STOP that a row is for; rows with a result come first, since a result decides only if it came before a
+ * stop. */
 struct row {
   gboolean (*holds) (const struct facts *facts);
   enum stop stop;
@@ -175,7 +175,7 @@ static const struct row *
 outcome_find_row (const struct facts *facts)
 {
   const struct row *row = verdict_table;
-  /* The last row holds for everything that no earlier one was for. */
+  /* The last row holds for everything else. */
   enum stop stop = facts->has_result && !facts->interrupted ? STOP_NONE : facts->stop;
   while (row->stop != stop || !row->holds (facts))
     row++;
@@ -191,8 +191,8 @@ outcome_decide (const struct facts *facts)
       .cause = row->cause,
       .exit_code = outcome_exit_code (row->outcome),
   };
-  /* A signal is told where it was the sandbox's end; the one with which the daemon ended it is not,
-   * unless the outcome is a crash and would be without one. */
+  /* A signal is reported if it ended the sandbox; the daemon's own only for a crash that would otherwise have
+   * none. */
   if (!facts->has_result && facts->stop == STOP_NONE && was_killed (facts))
     verdict.signal = facts->exit.status;
   if (row->stop == STOP_PROTOCOL)

@@ -21,7 +21,7 @@ packages_advice (enum packages_way way)
   return advices[way];
 }
 
-/* What packages put into .pth files runs when their interpreter starts: that must be confined. */
+/* An interpreter runs the .pth files of packages when it starts: that must be confined. */
 static gboolean
 packages_check_isolation (const struct engine *engine, const struct run_request *request, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packages that a run asks for beside those of its environment: `packages` of a body, `--with` of the command
- * line. */
+/* Packages that a run requests in addition to those of its environment: `packages` of a body, `--with` of the
+ * command line. */
 #pragma once
 
 #include "engine/engine_parts.h"
@@ -8,15 +8,15 @@
 #include "engine/host/interrupt.h"
 #include "engine/request/request.h"
 
-/* What a caller is advised to do about a package that is not there: one sentence. */
+/* Advice to a caller about a missing package: one sentence. */
 const char *packages_advice (enum packages_way way);
 
-/* Has the packages of REQUEST, which is complete and has some, installed where they are not. Returns the
- * descriptor that environment_with_read reads from, the caller's; -1 without ERROR where they are there, and
- * with ERROR where they cannot be. */
+/* Installs the missing packages of REQUEST, which is complete and has some. Returns the descriptor for
+ * environment_with_read, the caller's; -1 without ERROR if they are there, and with ERROR if they cannot be
+ * installed. */
 int packages_begin (const struct engine *engine, const struct run_request *request, GError **error);
 
-/* Reads from FD the next that is said of that, and does what it asks for. As environment_with_read, but for
+/* Reads the next message about that from FD, and does what it asks for. As environment_with_read, but handles
  * ENVIRONMENT_WITH_ROOM; *RET_TEXT may be NULL. */
 enum environment_with_said packages_read (const struct engine *engine, int fd, char **ret_text,
                                           GError **error);

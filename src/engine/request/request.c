@@ -15,7 +15,7 @@
 
 const char *const request_tables_names[] = {"none", "csv", "parquet", "json", NULL};
 
-/* One argument of a program at most (MAX_ARG_STRLEN of the kernel), with the zero byte at its end. */
+/* The longest argument of a program (MAX_ARG_STRLEN of the kernel), with the zero byte at its end. */
 #define SHELL_CODE_BYTES (128u << 10)
 
 /* ---- the table ---- */
@@ -174,7 +174,7 @@ request_copy_asked (const struct run_request *request)
   struct run_request *copy = request_new ();
   copy->invalid = request->invalid ? g_error_copy (request->invalid) : NULL;
   field_copy (request_fields, REQUEST_ASKED, request, copy);
-  /* Always with a zero byte after it, which its length does not count. */
+  /* A zero byte follows it, which its length does not count. */
   copy->code = g_memdup2 (request->code, request->code_length + 1);
   copy->code_length = request->code_length;
   copy->origin.arguments = json_incref (request->origin.arguments); /* nobody changes them */
@@ -289,7 +289,7 @@ request_is_shell (const struct run_request *request)
   return g_strcmp0 (request->environment, ENVIRONMENT_SHELL) == 0;
 }
 
-/* What holds Python's code to rules must not be passed by with a shell. */
+/* A shell must not bypass the rules for Python code. */
 static gboolean
 check_shell (const struct run_request *request, GError **error)
 {
@@ -311,7 +311,7 @@ check_shell (const struct run_request *request, GError **error)
   return TRUE;
 }
 
-/* A session keeps what its code left; an analysis begins anew with the tables as they are. */
+/* A session keeps what its code left; an analysis starts from the tables as they are. */
 static gboolean
 check_analysis (const struct run_request *request, GError **error)
 {

@@ -25,7 +25,7 @@ strings (const GPtrArray *list)
   return array;
 }
 
-/* Sentences of ours that quote what the code chose, such as names of files. */
+/* Sentences of ours that quote the code, such as names of files. */
 static json_t *
 lines (const GPtrArray *sentences)
 {
@@ -51,8 +51,8 @@ result_is_kept (const struct spill *spill)
   return spill && spill->kept;
 }
 
-/* TEXT and its length are named after NAME: "stdout", "stdout_bytes". Returns whether something was cut out.
- */
+/* TEXT and its length become members named after NAME: "stdout", "stdout_bytes". Returns whether it was
+ * cut. */
 static gboolean
 set_stream (json_t *result, const char *name, const struct capture *capture, const struct spill *spill,
             const struct result_parts *parts)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The result of a run: one JSON object in which every field is always there, and the files. The public API
+/* The result of a run: one JSON object in which every field is always present, and the files. The public API
  * hands it out as AdderResult. */
 #pragma once
 
@@ -19,13 +19,13 @@ struct adder_result {
   AdderOutcome outcome;
   int exit_code;
   json_t *value;               /* nobody changes it */
-  char *text;                  /* the same; made when it is first asked for */
+  char *text;                  /* the same; made on first use */
   int workspace_fd;            /* keeps the files alive; -1: there are none */
-  struct scratch_place *place; /* so does this, where they are in a directory of the host */
+  struct scratch_place *place; /* the same, if they are in a directory of the host */
   GPtrArray *artifacts;        /* struct artifact */
 };
 
-/* All that a result is made of. What is NULL did not come about. */
+/* All that a result is made of. Missing parts are NULL. */
 struct result_parts {
   const char *run_id;
   enum request_voice voice;

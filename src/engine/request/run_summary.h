@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary of a run that ended, for its recorder (struct request_recorder), and what that answers. */
+/* The summary of a finished run for its recorder (struct request_recorder), and the recorder's answers. */
 #pragma once
 
 #include <glib.h>
@@ -14,7 +14,7 @@ enum { SUMMARY_OUTPUT, SUMMARY_ERRORS, SUMMARY_STREAMS };
 
 struct run_summary {
   const char *run_id;
-  gint64 asked_ms; /* when it was asked for, since 1970 */
+  gint64 asked_ms; /* when it was requested, since 1970 */
   AdderOutcome outcome;
   int exit_code, signal;
   gint64 queue_us, wall_us;
@@ -27,9 +27,9 @@ struct run_summary {
   /* The files, which stay the run's; the recorder sets file_id and url of those that it keeps. */
   GPtrArray *artifacts; /* or NULL */
   int workspace_fd;
-  gboolean living; /* code may still change the files: what counts is what a copy of them holds */
-  /* Whole output that the reply has only parts of, where its fd is not -1; the recorder sets `kept`. */
+  gboolean living; /* code may still change the files: what a copy of them holds counts */
+  /* Whole output that the reply has only in part, if its fd is not -1; the recorder sets `kept`. */
   struct spill *spills[SUMMARY_STREAMS];
   guint64 output_bytes[SUMMARY_STREAMS]; /* in all */
-  GPtrArray *warnings;                   /* strings: the result's; gets what could not be kept, and why */
+  GPtrArray *warnings;                   /* strings: the result's; receives what could not be kept, and why */
 };

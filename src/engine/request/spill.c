@@ -27,7 +27,7 @@ spill_clear (struct spill *spill)
   spill_drop (spill);
 }
 
-/* The part that was written goes as well: the disk needs the room. */
+/* The part already written goes as well: the disk needs the room. */
 static void
 spill_fail (struct spill *spill, const char *name, const GError *problem, GPtrArray *warnings)
 {

@@ -45,9 +45,9 @@ workdir_is_overlay (enum workdir_mode mode)
 
 /* ---- its own path ---- */
 
-/* The path that the caller knows it by, where that is the kernel's too: a caller who names a folder in a way
- * of its own, as over HTTP, learns nothing of where it is. NULL: it has none in the sandbox, for it is below
- * what every sandbox has of its own, but for /tmp, or too long. */
+/* The path that the caller knows it by, if that is the kernel's too: a caller with its own names for folders,
+ * as over HTTP, learns nothing of where it is. NULL: it has none in the sandbox, since it is too long, or
+ * below a directory that every sandbox has of its own, except /tmp. */
 static GRefString *
 own_path (const struct workdir *workdir)
 {
@@ -83,8 +83,8 @@ workdir_bind (struct workdir *workdir, const struct host *host, enum isolation i
     g_prefix_error (error, "the directory %s cannot be a work directory: ", shown);
     return FALSE;
   }
-  /* What is stamped later was changed by somebody else. Files are stamped by this clock, or by one that lags
-   * behind it by a tick: who changes something within that has done so before any code runs. */
+  /* A later timestamp means a change by somebody else. Files are stamped by this clock, or by one that lags a
+   * tick behind it: a change within that tick precedes any code. */
   clock_gettime (CLOCK_REALTIME, &now);
   workdir->begun_ns = (gint64)now.tv_sec * 1000000000 + now.tv_nsec;
   sandbox_spec_bind (spec, MOUNTS_DIRECTORY, &bind_mount);
