@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run as a cell of a session: it has its session's sandbox for as long as it holds that one. Code that uses
- * up a limit, or that somebody cancels, is interrupted first, for its variables are worth something; when it
- * does not end within a grace, or died, the session ends. */
+/* A run as a cell of a session: it has its session's sandbox while it holds the session. Code that uses up a
+ * limit or is cancelled is interrupted first, to save its variables; if it does not end within a grace
+ * period, or died, the session ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,7 +21,7 @@ put_files (struct adder_run *run)
     return TRUE;
   gboolean put = lease_put_files (&session->lease, sandbox, run->engine->host, run->request, &run->interrupt,
                                   &run->failure);
-  /* How full it is tells no longer whether the session itself made something. */
+  /* Its fill level no longer tells whether the session itself made something. */
   memset (&sandbox->workspace_mark, 0, sizeof sandbox->workspace_mark);
   return put;
 }
@@ -38,7 +38,7 @@ cell_begin (struct adder_run *run)
     return FALSE;
   run->holds_session = TRUE;
   run->sandbox = session->sandbox;
-  run->cell = session->cells; /* written with the session held alone */
+  run->cell = session->cells; /* written only while the session is held */
   if (!put_files (run))
     return FALSE;
   if (run->cell == 1)
@@ -54,7 +54,7 @@ cell_begin (struct adder_run *run)
   return run_send (run, WIRE_CELL, text, length, &stdin_fd);
 }
 
-/* After these, what the sandbox does next is nothing that one would wait for. */
+/* After these, the sandbox's next steps are not worth waiting for. */
 static gboolean
 is_final (enum stop reason)
 {
@@ -73,7 +73,7 @@ cell_interrupt (struct adder_run *run, enum stop reason)
 
 /* ---- files ---- */
 
-/* The workspace goes on: files are found by name again when somebody opens them. */
+/* The workspace lives on: files are found by name again when opened. */
 static void
 keep_workspace (struct adder_run *run)
 {
@@ -96,7 +96,7 @@ collect_living (struct adder_run *run)
   workspace_measure (sandbox->workspace_fd, &mark);
   run->artifacts = artifact_collect (sandbox->workspace_fd, lease->files, seen, &run->request->limits,
                                      run->warnings, &run->interrupt);
-  /* Of a look that was cut short nothing is known: the next cell has the files. */
+  /* An interrupted scan says nothing: the next cell reports the files. */
   if (g_atomic_int_get (&run->interrupt.cancelled)) {
     g_hash_table_unref (seen);
     g_ptr_array_set_size (run->artifacts, 0);
@@ -108,7 +108,7 @@ collect_living (struct adder_run *run)
   keep_workspace (run);
 }
 
-/* Those that the cell made or changed. */
+/* The files that the cell made or changed. */
 static void
 cell_collect (struct adder_run *run)
 {
@@ -154,7 +154,7 @@ add_json_digest (json_t *digests, const char *part, const json_t *value)
   free (text);
 }
 
-/* Of a result, by part, but for what differs each time, such as times. */
+/* Digests of a result, by part, without what differs each time, such as times. */
 static json_t *
 digests_of (const struct adder_run *run, const struct verdict *verdict)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A caller's standard input is often a pipe that has nothing to do with the code: a terminal's script in a
  * loop (`while read`), cron, ssh, or a program that leaves one open for ever. So nothing is taken from it
- * before the code reads. The kernel does not tell when a pipe is read from, only when there is room in it.
- * Therefore the code's pipe first has room for one page, which is filled with a copy of the head of the
- * source (tee, pread). When there is room again, the code has read it: only now is it taken from the source,
- * the pipe becomes larger, and the rest is passed as it comes.
+ * before the code reads. The kernel reports only when a pipe has room, not when it is read. Therefore the
+ * code's pipe first has room for one page, which is filled with a copy of the head of the source (tee,
+ * pread). When there is room again, the code has read it: only now is it taken from the source, the pipe is
+ * enlarged, and the rest is passed as it comes.
  *
- * The code can reach its end of the pipe in every way, also through /proc/self/fd: it can enlarge it, and
- * write to it. It then deceives itself. Every call here returns at once, whatever the code or another reader
- * of the source does meanwhile; a file is read without a copy of its descriptor in the sandbox. */
+ * The code has full access to its end of the pipe, also through /proc/self/fd: by enlarging it or writing to
+ * it, it deceives only itself. Every call here returns at once, whatever the code or another reader of the
+ * source does meanwhile; a file is read without a copy of its descriptor in the sandbox. */
 #include "engine/run/feed.h"
 
 #include <errno.h>
@@ -46,10 +46,10 @@ feed_open (struct feed *feed, int source, guint64 most, int *ret_fd, GError **er
     return error_from_errno (error, errno, "cannot make a pipe for standard input");
   autoclose int out = ends[0], in = ends[1];
   autoclose int look = fcntl (out, F_DUPFD_CLOEXEC, 3);
-  /* Of a mode that lets code open /dev/stdin under another user id. */
+  /* With a mode that lets code open /dev/stdin under another user id. */
   if (look < 0 || fcntl (in, F_SETFL, O_NONBLOCK) < 0 || fchmod (in, 0444) < 0)
     return error_from_errno (error, errno, "cannot make a pipe for standard input");
-  /* Where this fails, more than a page is taken ahead. */
+  /* If this fails, more than a page is taken ahead. */
   (void)fcntl (in, F_SETPIPE_SZ, PAGE_BYTES);
   *feed = (struct feed){
       .source = source,
@@ -87,8 +87,7 @@ feed_wait (const struct feed *feed)
                     : (struct pollfd){.fd = feed->source, .events = POLLIN};
 }
 
-/* Takes COUNT bytes from the head of the pipe. Unlike read it does not wait where another reader was first.
- */
+/* Takes COUNT bytes from the head of the pipe. Unlike read it does not wait if another reader was first. */
 static void
 feed_drop (const struct feed *feed, gsize count)
 {

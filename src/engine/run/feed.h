@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Standard input that a caller did not name: its pipe or file, passed to the code as the code reads it. */
+/* Standard input that a caller did not name: its pipe or file, passed on as the code reads it. */
 #pragma once
 
 #include <glib.h>
@@ -8,10 +8,10 @@
 
 struct feed {
   int source;      /* the caller's, -1: there is none */
-  int sink;        /* write end of our pipe, -1: all was passed, or nothing shall be any more */
-  int look;        /* its read end, to tell how much is unread; it also keeps a write from raising SIGPIPE */
+  int sink;        /* write end of our pipe, -1: all was passed, or nothing more will be */
+  int look;        /* its read end, to see how much is unread; it also keeps a write from raising SIGPIPE */
   gboolean file;   /* SOURCE is a regular file, else a pipe */
-  off_t start, at; /* of a file: where what was passed begins and ends */
+  off_t start, at; /* of a file: where the passed part begins and ends */
   guint64 left;    /* bytes that may still be passed: the limit and one more */
   gsize shown;     /* of a pipe: bytes of its head that the code may read and that are still in it */
   gboolean asked;  /* the code has read some */
@@ -23,11 +23,11 @@ struct feed {
 void feed_init (struct feed *feed);
 
 /* Passes SOURCE, a pipe or regular file that stays the caller's, at most MOST bytes of it, into a pipe, whose
- * read end, *RET_FD, is for the code: the code has no descriptor of the caller's. FALSE with ERROR: SOURCE is
- * something else, or there is no pipe. */
+ * read end, *RET_FD, is for the code: the code gets no descriptor of the caller's. FALSE with ERROR: SOURCE
+ * is something else, or no pipe could be made. */
 gboolean feed_open (struct feed *feed, int source, guint64 most, int *ret_fd, GError **error);
 
-/* What feed_step has to wait for; its fd is -1 where that is nothing. */
+/* What feed_step waits for; its fd is -1 for nothing. */
 struct pollfd feed_wait (const struct feed *feed);
 
 /* Passes what can be passed without waiting; for the code a failure is the end. FALSE: the code reads on, but

@@ -2,7 +2,7 @@
 /* One run, phase by phase.
  *
  *     NEW       check the request, take a sandbox, set limits, put files in, send the request
- *     RUNNING   wait for output, displays, the result, the end, the caller's cancelling, deadlines
+ *     RUNNING   wait for output, displays, the result, the end, cancellation, deadlines
  *     DRAINING  what stands in the pipes at the end
  *     RESULT    usage, files, verdict, JSON; the sandbox goes back to its pool, which buries it, or to its
  * session
@@ -11,7 +11,7 @@
  * a cell of a session (cell.c).
  *
  * The sandbox's processes are hostile once the request is sent. Nothing waits for them without a deadline:
- * reads follow poll, sending goes on when the socket takes it, and what comes is bounded first. */
+ * reads follow poll, sending continues when the socket has room, and input is bounded first. */
 #include "engine/run/run_private.h"
 
 #include <errno.h>
@@ -30,25 +30,25 @@
 
 #define BUFFER_BYTES ((gsize)64 << 10)
 
-/* SIGKILL takes effect within milliseconds; a process that does not end in this time hangs in the kernel. */
+/* SIGKILL takes effect within milliseconds; a process that outlives this hangs in the kernel. */
 #define END_WAIT_US (10 * G_USEC_PER_SEC)
 
 /* Each wake-up costs the sandbox some 10 us, and on a busy machine its place on the processor, so output is
  * not waited for until the code has run this long. Nobody sees the difference. */
 #define OUTPUT_PATIENCE_US 5000
 
-/* After so much malloc would keep more than is worth keeping: many values leave small pieces, and large
- * blocks of later runs, which would be mapped and unmapped, are placed into what such pieces left. */
+/* With more freed memory, malloc would keep too much: many values leave small pieces, and it places large
+ * blocks of later runs into them, which would otherwise be mapped and unmapped. */
 #define VALUES_MANY 20000
 #define BYTES_MANY  ((guint64)1 << 20)
 
-/* So many eighths of the memory limit, after which native code that aborts is taken to have met it: what it
- * asked for last, a thread's stack of 8 MiB or a block of a table, is not in the peak. */
+/* From so many eighths of the memory limit on, native code that aborts is taken to have reached it: its last
+ * request, a thread's stack of 8 MiB or a block of a table, is not in the peak. */
 #define MEMORY_FULL 7
 
 /* ---- start ---- */
 
-/* A limit that is left out, for an attack on it, is the most that could be asked for. */
+/* A limit left out for an attack on it becomes the maximum. */
 static void
 disable_limit_layers (struct limits *limits)
 {
@@ -72,7 +72,7 @@ disable_limit_layers (struct limits *limits)
       limits->value[rows[i].limit] = limit_table[rows[i].limit].maximum;
 }
 
-/* What a cell does not say is its session's. */
+/* What a cell leaves out comes from its session. */
 static void
 run_find_session (struct adder_run *run)
 {
@@ -87,7 +87,7 @@ run_find_session (struct adder_run *run)
   (void)session_merge_limits (run->session, &request->limits, request->limits_set, &run->failure);
 }
 
-/* One that gets its sandbox at once is noted when that is at work (run_next), so that it loses no time. */
+/* A run that gets its sandbox at once is noted while that works (run_next), to save time. */
 static void
 note_waiting (gpointer data)
 {
@@ -155,7 +155,7 @@ run_cancel (struct adder_run *run)
     interrupt_cancel (&run->interrupt);
 }
 
-/* What still runs: a cell is interrupted, and seen to its end, which comes soon. */
+/* What still runs: a cell is interrupted, and awaited, since it ends soon. */
 static void
 run_abandon (struct adder_run *run)
 {
@@ -238,7 +238,7 @@ run_hand_out (struct adder_run *run)
 
 /* ---- RUNNING ---- */
 
-/* The first reason stays; a later one can still take away the grace that the first one left. */
+/* The first reason stays; a later one can still revoke its grace period. */
 void
 run_stop (struct adder_run *run, enum stop reason)
 {
@@ -255,7 +255,7 @@ run_stop (struct adder_run *run, enum stop reason)
     run->grace_us = 0;
 }
 
-/* Reads what STREAM holds, at most MOST bytes. Returns whether there is an EVENT to tell. */
+/* Reads from STREAM, at most MOST bytes. Returns whether there is an EVENT to deliver. */
 static gboolean
 run_read_stream (struct adder_run *run, struct stream *stream, gsize most, AdderEvent *event)
 {
@@ -304,7 +304,7 @@ run_drain (struct adder_run *run, AdderEvent *event)
       gsize most = MIN (stream->left, BUFFER_BYTES);
       gboolean told = run_read_stream (run, stream, most, event);
       guint64 came = run->output_bytes - before;
-      /* Over the limit nothing more is wanted of either; what was there may have been taken away since. */
+      /* Over the limit neither stream is read further; another process may have taken the bytes meanwhile. */
       stream->left =
           run->facts.stop == STOP_OUTPUT || came == 0 ? 0 : stream->left - MIN (stream->left, came);
       if (told)
@@ -319,7 +319,7 @@ run_take_result (struct adder_run *run, const char *text, gsize length)
 {
   run->values += message_count_values (text, length);
   run->result_bytes += length;
-  /* Nobody can know how the code ended who has not read all of it. */
+  /* Code that has not read all of its message cannot have ended properly. */
   if (channel_is_sending (&run->sandbox->channel)) {
     run_stop (run, STOP_PROTOCOL);
     return;
@@ -337,7 +337,7 @@ run_take_result (struct adder_run *run, const char *text, gsize length)
   run->facts.result_out_of_memory = run->message.out_of_memory;
 }
 
-/* Once, and only where it was asked for. */
+/* Once, and only on request. */
 static void
 take_attempt (struct adder_run *run, const char *text, gsize length)
 {
@@ -355,7 +355,7 @@ run_take_file (struct adder_run *run, const char *data, gsize length)
     run_stop (run, STOP_PROTOCOL);
 }
 
-/* What was not told yet is replaced. */
+/* Replaces one not yet delivered. */
 static void
 run_take_progress (struct adder_run *run, const char *data, gsize length)
 {
@@ -429,14 +429,14 @@ read_socket (struct adder_run *run)
   g_free (text);
 }
 
-/* Whether nothing stops the code, or it is still given time to end by itself. */
+/* Whether nothing stops the code, or it still has time to end by itself. */
 static gboolean
 run_may_go_on (const struct adder_run *run)
 {
   return run->facts.stop == STOP_NONE || run->grace_us > 0;
 }
 
-/* The worker ended. A result that it sent before still counts, and so do displays that stand before that. */
+/* The worker ended. A result sent before still counts, and so do displays before it. */
 static gboolean
 read_rest_of_socket (struct adder_run *run, AdderEvent *event)
 {
@@ -474,7 +474,7 @@ wait_for_some (struct adder_run *run, struct pollfd *pollfds, gboolean output, g
   pollfds[POLL_EXIT] = (struct pollfd){.fd = run->sandbox->exit_fd, .events = POLLIN};
   pollfds[POLL_MEMORY] = (struct pollfd){.fd = run->sandbox->memory_fd, .events = POLLIN};
   pollfds[POLL_FEED] = feed_wait (&run->feed);
-  /* Nobody can cancel it once more. */
+  /* It cannot be cancelled again. */
   struct interrupt *interrupt = run->facts.stop == STOP_CANCELLED ? NULL : &run->interrupt;
   return interrupt_wait (interrupt, pollfds, POLLS, deadline_us);
 }
@@ -485,7 +485,7 @@ wait_for_sandbox (struct adder_run *run, struct pollfd *pollfds)
   gint64 deadline_us = watchdog_next_us (&run->watchdog);
   if (run->grace_us > 0)
     deadline_us = MIN (deadline_us, run->grace_us);
-  /* Whatever ends the patience is seen again by the second look, after what was printed before it. */
+  /* The second look sees the deadline again, after the output printed before it. */
   if (!run->watches_output) {
     run->watches_output = TRUE;
     gint64 first_us = MIN (deadline_us, run->leased_us + OUTPUT_PATIENCE_US);
@@ -495,14 +495,14 @@ wait_for_sandbox (struct adder_run *run, struct pollfd *pollfds)
   return wait_for_some (run, pollfds, TRUE, deadline_us);
 }
 
-/* The caller of a session has interrupted its cell, which has some time from now on. */
+/* The caller of a session interrupted its cell, which has a grace period from now on. */
 static gboolean
 was_interrupted (const struct adder_run *run)
 {
   return run->session && run->grace_us == 0 && g_atomic_int_get (&run->session->interrupted);
 }
 
-/* What ends the code, or has it asked to end, apart from what it sends. */
+/* Reasons to end the code, or ask it to end, apart from what it sends. */
 static void
 run_look_around (struct adder_run *run, enum wait end, const struct pollfd *pollfds)
 {
@@ -586,8 +586,8 @@ run_end_sandbox (struct adder_run *run)
   (void)sandbox_is_empty (run->sandbox, END_WAIT_US / 1000);
 }
 
-/* With a result, all output was written before it; without one, all writers are dead: in both cases what is
- * in the pipes now is all that counts, and a process that was left behind cannot lengthen it. */
+/* With a result, all output was written before it; without one, all writers are dead: in both cases only what
+ * is in the pipes now counts, and a process left behind cannot add to it. */
 static void
 begin_draining (struct adder_run *run)
 {
@@ -609,7 +609,7 @@ was_ended (struct adder_run *run)
          (run->session && sessions_has_ended (run->session));
 }
 
-/* It says so of files of its own, and nothing follows from it but what they are called. */
+/* It is about the sandbox's own files, and only their names depend on it. */
 static void
 mark_tables (struct adder_run *run)
 {
@@ -644,7 +644,7 @@ run_judge (struct adder_run *run)
   return verdict;
 }
 
-/* Limits that were met without ending the run: by the kernel's counts, and by what the sandbox says. */
+/* Limits that were met without ending the run: by the kernel's counts, and by the sandbox's report. */
 static guint32
 limits_met (const struct adder_run *run)
 {
@@ -735,7 +735,8 @@ make_failure (struct adder_run *run)
   return make_result (run, &verdict, error, NULL);
 }
 
-/* What the proxy tells of the run. A run of its own reaches nothing more; a session's connections live on. */
+/* What the proxy reports of the run. A run of its own reaches nothing more; a session's connections live
+ * on. */
 static void
 take_egress_report (struct adder_run *run)
 {
@@ -769,8 +770,7 @@ conclude (struct adder_run *run)
       request_voice (run->request));
   if (run->refusals)
     json_array_extend (denials, run->refusals);
-  /* The next cell may change the files of this one. Else nobody waits for what keeping takes but the caller.
-   */
+  /* The next cell may change the files of this one. Otherwise only the caller waits for keeping them. */
   if (run->session && run->artifacts && run->artifacts->len > 0)
     run_persist (run, &verdict, error, denials);
   run->kind->release (run, &verdict);
@@ -791,7 +791,7 @@ run_next (struct adder_run *run, AdderEvent *event)
     if (run_await_packages (run, event))
       return TRUE;
     if (!run->failure && run->kind->begin (run)) {
-      run_note (run); /* while the sandbox is at work already */
+      run_note (run); /* while the sandbox is already at work */
       run->phase = PHASE_RUNNING;
       event->kind = ADDER_EVENT_STARTED;
       return TRUE;

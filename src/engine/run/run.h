@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run, from request to result. It is pulled: each call of run_next works until there is something to
- * tell, in the caller's thread. The public API hands it out as AdderRun. */
+/* One run, from request to result. It is pulled: each call of run_next works, in the caller's thread, until
+ * there is an event. The public API hands it out as AdderRun. */
 #pragma once
 
 #include "adder_types.h"
@@ -10,13 +10,13 @@
 /* REQUEST becomes the run's. Does not wait: run_next does. */
 struct adder_run *run_start (struct engine *engine, struct run_request *request);
 
-/* Has the recorder note that RUN is under way, unless it has: else that is done when the code begins. */
+/* Tells the recorder that RUN is active, if not yet done: otherwise that happens when the code begins. */
 void run_note (struct adder_run *run);
 
 /* As adder_run_next, adder_run_cancel and adder_run_free. */
 gboolean run_next (struct adder_run *run, AdderEvent *event);
 void run_cancel (struct adder_run *run);
 const char *run_id (const struct adder_run *run);
-/* The bundle of the display that was told last, the run's; NULL: there was none. */
+/* The bundle of the display delivered last, the run's; NULL: none. */
 json_t *run_shown (const struct adder_run *run);
 void run_free (struct adder_run *run);

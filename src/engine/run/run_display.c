@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Displays of a run. They come by the socket and output by pipes, and what is told keeps the order in which
- * the code made them: its main thread flushes what it printed, sends a display and waits for WIRE_SEEN, so
- * that what is in the pipes when a display comes was printed before it. */
+/* Displays of a run. They come by the socket and output by pipes, and events keep the order in which the code
+ * made them: its main thread flushes what it printed, sends a display and waits for WIRE_SEEN, so that what
+ * is in the pipes when a display comes was printed before it. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 /* In all displays of a run together: some 50 MB once they are parsed. */
 #define VALUES_MAX 1000000
 
-/* Puts it in the place of the one that it is an update of, or at the end. */
+/* Replaces the display that it updates, or appends it. */
 static void
 keep_display (struct adder_run *run, const struct message_display *display)
 {
@@ -78,7 +78,7 @@ run_take_display (struct adder_run *run, char *text, gsize length)
   run_measure_streams (run);
 }
 
-/* A code that does not read, so that its socket is full, is told the last number when it does. */
+/* Code that does not read, so that its socket is full, gets the last number when it does. */
 void
 run_send_seen (struct adder_run *run)
 {
@@ -86,7 +86,7 @@ run_send_seen (struct adder_run *run)
     struct frame_header header;
     uint32_t count;
   } seen = {{.kind = WIRE_SEEN, .length = sizeof (uint32_t)}, run->display_count};
-  /* So few bytes are taken whole or not at all. */
+  /* So few bytes are sent whole or not at all. */
   run->owes_seen = channel_is_sending (&run->sandbox->channel) ||
                    (send (run->sandbox->socket_fd, &seen, sizeof seen, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
                     errno == EAGAIN);

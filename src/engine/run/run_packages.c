@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packages that a run waits for, before there is a sandbox. What it waits is no time of its limits. */
+/* Packages that a run waits for before it has a sandbox. That wait does not count against its limits. */
 #include <string.h>
 
 #include "adder_types.h"

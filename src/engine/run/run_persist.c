@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What outlives a run: its long output, while it is read, and a summary of it at its end. Where these are
- * kept, and whether they are, is the request's recorder's business. */
+/* What outlives a run: its long output, while it is read, and a summary of it at its end. The request's
+ * recorder decides whether and where to keep them. */
 #include "engine/run/run_private.h"
 
 static const char *const stream_names[STREAMS] = {[STREAM_OUTPUT] = "stdout", [STREAM_ERRORS] = "stderr"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the phases of a run (run.c) and its two kinds share: where a sandbox comes from, and what becomes of
- * it. A run in a sandbox of its own (run_sandbox.c) takes one from the pool and kills it; a cell (cell.c) has
- * its session's, and leaves it as it is. */
+/* What the phases of a run (run.c) and its two kinds share: where a sandbox comes from and goes. A run in a
+ * sandbox of its own (run_sandbox.c) takes one from the pool and kills it; a cell (cell.c) has its session's,
+ * and leaves it as it is. */
 #pragma once
 
 #include <jansson.h>
@@ -23,10 +23,9 @@
 struct run_kind {
   /* Takes a sandbox, makes it ready and sends the code: run->sandbox, or run->failure and FALSE. */
   gboolean (*begin) (struct adder_run *run);
-  /* The run is stopped for a reason that was not there before: whether the code may go on until
-   * run->grace_us. */
+  /* The run is stopped for a new reason: whether the code may go on until run->grace_us. */
   gboolean (*interrupt) (struct adder_run *run, enum stop reason);
-  /* Takes files out, when there are any. */
+  /* Takes files out, if any. */
   void (*collect) (struct adder_run *run);
   /* The sandbox goes back; VERDICT is NULL when no code ran. */
   void (*release) (struct adder_run *run, const struct verdict *verdict);
@@ -56,8 +55,8 @@ struct adder_run {
   enum phase phase;
   GError *failure; /* why no sandbox ran it */
   struct sandbox *sandbox;
-  int packages_fd;     /* what is said of packages that are installed for it; -1: none are */
-  char *packages_said; /* the last of that, which an event holds */
+  int packages_fd;     /* progress of installing packages for it; -1: none */
+  char *packages_said; /* the last line of that, which an event holds */
 
   gint64 asked_us, leased_us, ended_us;
   gint64 asked_ms;      /* the first, since 1970 */
@@ -75,27 +74,27 @@ struct adder_run {
   guint display_count;
   guint64 display_bytes, result_bytes; /* of messages */
   guint64 values;                      /* in all messages, parsed */
-  struct message_display held;         /* came, but what was printed before it is told first */
+  struct message_display held;         /* arrived, but the output printed before it goes first */
   gsize held_length;
   gboolean holds, owes_seen; /* `held` is set; a WIRE_SEEN could not be sent yet */
-  json_t *shown;             /* the bundle of the one that was told last */
-  char *display;             /* text of the one that is held or was told last, */
+  json_t *shown;             /* the bundle of the one delivered last */
+  char *display;             /* text of the one that is held or was delivered last, */
   char *display_id;          /* and its id, or NULL */
 
-  struct wire_progress progress; /* the last that came */
-  gboolean progressed;           /* and was not told */
+  struct wire_progress progress; /* the latest, */
+  gboolean progressed;           /* which was not delivered */
   guint progress_count;
 
   struct facts facts;
   struct message_result message;
-  json_t *attempt; /* what the sandbox said of the code before it ran, or NULL */
+  json_t *attempt; /* what the sandbox said of the code before running it, or NULL */
   GPtrArray *warnings;
   GPtrArray *artifacts; /* struct artifact */
   int workspace_fd;
   struct scratch_place *place;
   struct ferry ferry;
   struct change_set *changes; /* of an overlay of a work directory; or NULL */
-  GError *unread;             /* why there are none although there is one; or NULL */
+  GError *unread;             /* why they are unknown although there is one; or NULL */
   struct usage usage;
   struct lease lease;
   json_t *destinations, *refusals; /* of the network, from the proxy; or NULL */
@@ -106,47 +105,47 @@ struct adder_run {
   gboolean holds_session;
   guint64 cell;
   gint64 begun_us; /* g_get_real_time */
-  gint64 grace_us; /* 0, or until when code that was interrupted may end by itself */
+  gint64 grace_us; /* 0, or until when interrupted code may end by itself */
 };
 
-/* Standard input of the request in *RET_FD, read whole or to be fed; -1: it has none. */
+/* The request's standard input in *RET_FD, read whole or to be fed; -1: none. */
 gboolean run_read_stdin (struct adder_run *run, int *ret_fd);
 
-/* Has the packages of the request installed. Returns TRUE with an EVENT that tells of it; FALSE when they are
- * there, or with run->failure. */
+/* Installs the packages of the request. Returns TRUE with an EVENT about it; FALSE when they are there, or
+ * with run->failure. */
 gboolean run_await_packages (struct adder_run *run, AdderEvent *event);
 
 /* run->sandbox is ready: watches it from now on. */
 void run_hand_out (struct adder_run *run);
 
-/* Sends a frame of KIND with TEXT, which it frees, and the descriptor STDIN_FD, or says that it is too long.
- */
+/* Sends a frame of KIND with TEXT, which it frees, and the descriptor STDIN_FD, or reports that it is too
+ * long. */
 gboolean run_send (struct adder_run *run, uint32_t kind, char *text, gsize length, int *stdin_fd);
 
-/* Ends the code for REASON, or has it end by itself; STOP_NONE is none. */
+/* Ends the code for REASON, or asks it to end; STOP_NONE is none. */
 void run_stop (struct adder_run *run, enum stop reason);
 
-/* What is in the pipes now is what run_drain reads, an EVENT at a time while it is TRUE. */
+/* Fixes what run_drain reads to what is in the pipes now; run_drain returns TRUE for each EVENT. */
 void run_measure_streams (struct adder_run *run);
 gboolean run_drain (struct adder_run *run, AdderEvent *event);
 
-/* A display with TEXT, which is taken over, came: it is held until what was printed before it is told. */
+/* A display with TEXT, which is taken over, came: it is held until earlier output is delivered. */
 void run_take_display (struct adder_run *run, char *text, gsize length);
-/* That, and then the display itself, an EVENT at a time while it is TRUE; without one how far the run is. */
+/* That, and then the display itself, an EVENT at a time while it is TRUE; without one the run's progress. */
 gboolean run_tell_held (struct adder_run *run, AdderEvent *event);
 
 /* Sends WIRE_SEEN again, after one that could not be sent. */
 void run_send_seen (struct adder_run *run);
 
-/* What the code left in the layer over its work directory, into run->changes, or why that cannot
- * be told into run->unread. Ends what lives. */
+/* The code's changes in the layer over its work directory, into run->changes, or why they are unknown into
+ * run->unread. Ends the processes. */
 void run_collect_changes (struct adder_run *run);
 
-/* Of a run that is to be reviewed: keeps its changes, or else says in VERDICT why not. Returns the error that
- * the result has then, or NULL. */
+/* For a run under review: keeps its changes, or says in VERDICT why not. Returns the error for the result, or
+ * NULL. */
 json_t *run_review (struct adder_run *run, struct verdict *verdict);
 
-/* What was found out when the sandbox was leased: of a cell, its session's. */
+/* What was learned when the sandbox was leased; for a cell, its session's. */
 const struct lease *run_lease (const struct adder_run *run);
 gint64 run_queue_us (const struct adder_run *run);
 gint64 run_wall_us (const struct adder_run *run);
@@ -154,14 +153,14 @@ gint64 run_wall_us (const struct adder_run *run);
 /* LENGTH bytes of the buffer came from STREAM. */
 void run_take_output (struct adder_run *run, struct stream *stream, gsize length);
 
-/* Tells the recorder how it ended, unless it knows. */
+/* Tells the recorder how it ended, if not yet done. */
 void run_persist (struct adder_run *run, const struct verdict *verdict, const json_t *error,
                   const json_t *denials);
 
-/* The same of a run that its caller gives up before its result. */
+/* The same for a run whose caller gives up before its result. */
 void run_persist_abandoned (struct adder_run *run);
 
-/* Kills what lives and waits for the report. */
+/* Kills its processes and waits for the report. */
 void run_end_sandbox (struct adder_run *run);
 
 /* After run_end_sandbox: takes out what differs from run->lease.files, and with it the workspace. */

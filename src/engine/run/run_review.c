@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a run whose changes are reviewed: they are kept where somebody says yes or no, or the run says
- * why they cannot be. */
+/* The end of a run under review: its changes are kept until somebody decides, or the run says why they cannot
+ * be. */
 #include <errno.h>
 #include <fcntl.h>
 
@@ -42,8 +42,8 @@ run_collect_changes (struct adder_run *run)
                      g_strdup_printf ("these changes could not be made: %s", run->changes->obstacle));
 }
 
-/* An empty list would say that nothing was changed, and nobody would be asked. Of a run that failed by itself
- * it is not the first trouble. */
+/* An empty list would mean that nothing changed, and nobody would be asked. For a run that failed by itself
+ * this is not the main problem. */
 static json_t *
 fail_unread (struct adder_run *run, struct verdict *verdict)
 {
@@ -78,7 +78,7 @@ run_review_keep (struct adder_run *run, GError **error)
                                  error);
 }
 
-/* Only of a run that ended well: of another, half of what was meant would be made. */
+/* Only for a run that ended well: another would leave half of the intended changes. */
 json_t *
 run_review (struct adder_run *run, struct verdict *verdict)
 {

@@ -6,8 +6,8 @@
 #include "engine/host/processor.h"
 #include "engine/run/run_private.h"
 
-/* So many sandboxes are made for a run with bind mounts; that even the last is lost says that something
- * else is wrong. */
+/* Attempts to make a sandbox for a run with bind mounts; if even the last is lost, something else is
+ * wrong. */
 #define BIND_ATTEMPTS_MAX 10
 
 gboolean
@@ -37,12 +37,12 @@ run_send (struct adder_run *run, uint32_t kind, char *text, gsize length, int *s
     return FALSE;
   }
   channel_send (&run->sandbox->channel, kind, owned, length, fd_steal (stdin_fd));
-  /* A sandbox that is gone shows on its exit pipe. */
+  /* The exit pipe reports a sandbox that is gone. */
   (void)channel_flush (&run->sandbox->channel);
   return TRUE;
 }
 
-/* What of the host's the sandbox has mounts of. */
+/* Which parts of the host are mounted in the sandbox. */
 static gboolean
 bind_mounts_add (struct adder_run *run, struct pool *pool, struct sandbox_spec *spec)
 {
@@ -98,7 +98,7 @@ bind_and_take (struct adder_run *run, struct pool *pool)
   sandbox_spec_close (&spec);
 }
 
-/* Takes a sandbox of the kind that can be had. */
+/* Takes a sandbox of an available kind. */
 static void
 run_sandbox_find_sandbox (struct adder_run *run)
 {
@@ -162,12 +162,12 @@ run_collect_dead (struct adder_run *run)
   }
 }
 
-/* Files come back however the run ended, unless nobody is there to have them. */
+/* Files come back however the run ended, unless nobody wants them. */
 static void
 run_sandbox_collect (struct adder_run *run)
 {
   const struct sandbox *sandbox = run->sandbox;
-  /* A directory of the host's tells nothing by how full its disk is. */
+  /* How full a host directory's disk is says nothing. */
   if (run->facts.stop != STOP_CANCELLED &&
       (sandbox->place ||
        !workspace_is_untouched (sandbox->workspace_fd, &sandbox->workspace_mark, run->lease.files)))

@@ -2,12 +2,11 @@
 /* Limits by the clock. */
 #include "engine/run/watchdog.h"
 
-/* Between two looks at processor time, when the limit is as good as reached. */
+/* Between two checks of processor time near the limit. */
 #define CPU_STEP_US 2000
 
-/* How fast a run can take memory at most: a fault of 4 KiB costs about a microsecond, each processor has its
- * own. A look costs some 0.1 ms, so it comes never more often than each 10 ms, and once a second in any case.
- */
+/* How fast a run can take memory at most: a fault of 4 KiB costs about a microsecond, on each processor. A
+ * check costs some 0.1 ms, so it comes at most every 10 ms, and at least once a second. */
 #define MEMORY_BYTES_PER_US 4096
 #define MEMORY_STEP_MIN     (10 * 1000)
 #define MEMORY_STEP_MAX     G_USEC_PER_SEC
