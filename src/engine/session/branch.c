@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Theory of operation. The session gets WIRE_BRANCH with the far ends of a socket and two pipes; its fork
- * says READY on that socket, which tells us by the kernel's word whose it is, and both say ANSWER when they
- * are done. Nothing of that is believed: what sends may be any process of the sandbox, so the worst is that a
- * session has another of its own processes for a branch. */
+ * says READY on that socket, and the kernel identifies the sender; both say ANSWER when they are done. None
+ * of that is trusted: the sender may be any process of the sandbox, so at worst a session takes another of
+ * its own processes for a branch. */
 #include "engine/session/branch.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ struct branching {
   const struct host *host;
   GPtrArray *warnings;
   gboolean ready; /* the branch is known */
-  gboolean ended; /* it is dead, but why may be in what it sent before */
-  guint displays; /* what threads have shown since the last cell, of which so much was passed over */
+  gboolean ended; /* it is dead, but its earlier messages may say why */
+  guint displays; /* shown by threads since the last cell: how many were skipped */
 };
 
 gboolean
@@ -47,7 +47,7 @@ branch_check (const struct sandbox *sandbox, GError **error)
   return FALSE;
 }
 
-/* What FROM does wrong ends it; what its branch does, the branch. */
+/* A fault of FROM ends FROM; a fault of its branch ends the branch. */
 static gboolean
 set_broken (const struct branching *branching, const struct sandbox *who, const char *what, GError **error)
 {
@@ -89,9 +89,9 @@ branch_ask (struct branching *branching, int fds[WIRE_BRANCH_FDS], GError **erro
   return set_broken (branching, branching->from, "did not read what it was asked", error);
 }
 
-/* ---- who it is ---- */
+/* ---- identifying the branch ---- */
 
-/* The pidfd in MESSAGE, or one of the process whose number is in it; -1: neither. */
+/* The pidfd in MESSAGE, or one for the process number in it; -1: neither. */
 static int
 sender_of (struct msghdr *message)
 {
@@ -117,7 +117,7 @@ sender_of (struct msghdr *message)
   return pidfd >= 0 || pid <= 0 ? pidfd : pidfd_open (pid, 0);
 }
 
-/* The first frame of the branch, which comes with who sent it. */
+/* The first frame of the branch, with its sender. */
 static gboolean
 branch_take_ready (struct branching *branching, GError **error)
 {
@@ -155,14 +155,14 @@ branch_take_ready (struct branching *branching, GError **error)
     g_clear_error (&problem);
     branching->ended = TRUE;
   }
-  /* What holds is what held when the sandbox was made, whatever is said now. */
+  /* Its mechanisms are those of the sandbox's making, whatever it says now. */
   sandbox->ready = sandbox_leader (sandbox)->ready;
   sandbox->ready.data_bytes = frame.ready.data_bytes;
   branching->ready = TRUE;
   return TRUE;
 }
 
-/* A group of its own, with its session's limits. */
+/* A control group of its own, with its session's limits. */
 static gboolean
 make_cgroup (struct branching *branching, GError **error)
 {
@@ -178,8 +178,8 @@ make_cgroup (struct branching *branching, GError **error)
   return TRUE;
 }
 
-/* The first process that is moved after a while waits for the kernel's readers (RCU), for ten milliseconds
- * and more; those after it do not. So one is moved to where it is while the session forks. */
+/* After a pause, the first process that is moved waits for the kernel's readers (RCU), ten milliseconds or
+ * more; later ones do not. So one is moved in place while the session forks. */
 static void
 prepare_move (const struct branching *branching)
 {
@@ -214,7 +214,7 @@ add_warnings (GPtrArray *warnings, json_t *list)
       g_ptr_array_add (warnings, text_one_line (json_string_value (one), MESSAGE_BYTES));
 }
 
-/* {"warnings": [...]}, or {"error": {"message": ...}}: it could not be, and nothing is broken. */
+/* {"warnings": [...]}, or {"error": {"message": ...}}: branching failed, and nothing is broken. */
 static gboolean
 branch_take_answer (struct branching *branching, const struct sandbox *who, const char *text, gsize length,
                     GError **error)
@@ -275,8 +275,8 @@ listen_to_branch (struct branching *branching, gboolean *done, GError **error)
   return !branching->ready || branch_put_into_cgroup (branching, error);
 }
 
-/* Until both have answered. It cannot be cancelled: a session that was left in the middle would answer
- * somebody else. What becomes of the branch does not matter before the session itself is done. */
+/* Until both have answered. It cannot be cancelled: a session left in the middle would send its answer to the
+ * next caller. The fate of the branch does not matter before the session itself is done. */
 static gboolean
 converse (struct branching *branching, gint64 deadline_us, GError **error)
 {
@@ -307,8 +307,8 @@ converse (struct branching *branching, gint64 deadline_us, GError **error)
 
 /* ---- the whole ---- */
 
-/* What it used so far was its session's; what it holds beyond what a parked sandbox shares is its own as
- * well. */
+/* What it used so far was its session's; its own is also what it holds beyond what a parked sandbox
+ * shares. */
 static void
 branch_mark (struct sandbox *sandbox, const struct sandbox *from)
 {

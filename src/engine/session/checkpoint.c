@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkpoints of sessions, rollbacks to them, and branches: what engine/session/branch.h does to sandboxes,
- * done to sessions. All of it is for who holds the session, so nothing runs there meanwhile. */
+/* Checkpoints of sessions, rollbacks to them, and branches: engine/session/branch.h works on sandboxes, this
+ * on sessions. All of it needs the session held, so nothing runs there meanwhile. */
 #include "engine/session/checkpoint.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "engine/session/branch.h"
 #include "engine/session/sessions_private.h"
 
-/* What one branch may take, which is copying the workspace most of all. */
+/* The time for one branch, mostly for copying the workspace. */
 #define BRANCH_US (20 * G_USEC_PER_SEC)
 
 /* ---- copies ---- */
@@ -42,7 +42,7 @@ clear_state (struct session_state_copy *state)
   g_clear_pointer (&state->files, g_hash_table_unref);
 }
 
-/* SESSION is what STATE says from now on; taken over. By who holds the session, under the registry's lock. */
+/* SESSION becomes what STATE, taken over, says. By the holder of the session, under the registry's lock. */
 static void
 checkpoint_take_state (struct session *session, struct session_state_copy *state)
 {
@@ -94,7 +94,7 @@ checkpoint_to_json (const struct checkpoint *checkpoint)
 
 /* ---- holding one ---- */
 
-/* What somebody does who holds it. It may set ERROR; ADDER_ERROR_ENDED ends the session, the message is the
+/* An action with the session held. It may set ERROR; ADDER_ERROR_ENDED ends the session, the message is the
  * reason. */
 struct work {
   gboolean (*run) (struct session *session, struct work *work, GError **error);
@@ -116,7 +116,7 @@ with_session_held (struct session *session, struct work *work, GError **error)
     gboolean broken = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_ENDED);
     struct session_result end = {.reason = broken ? g_strdup (problem->message) : NULL};
     sessions_finish (session, &end);
-    /* Ended meanwhile, by its owner or by the registry, it is what it was told. */
+    /* Ended meanwhile, by its owner or by the registry, it keeps that reason. */
     if (!done && sessions_has_ended (session)) {
       g_clear_error (&problem);
       sessions_set_ended (session, &problem);
@@ -129,8 +129,8 @@ with_session_held (struct session *session, struct work *work, GError **error)
   return FALSE;
 }
 
-/* A sandbox like FROM, which is SESSION's or one of its checkpoints'. Of what went wrong there, only the
- * session's own end is the session's. */
+/* A sandbox like FROM, which is SESSION's or one of its checkpoints'. Of the failures, only the session's own
+ * end is the session's. */
 static struct sandbox *
 checkpoint_make_sandbox (struct session *session, struct sandbox *from, GPtrArray *warnings, GError **error)
 {
@@ -151,7 +151,7 @@ checkpoint_make_sandbox (struct session *session, struct sandbox *from, GPtrArra
 static struct checkpoint *
 checkpoint_find (const struct session *session, const char *name, GError **error)
 {
-  /* The newest of a name first. */
+  /* Of equal names the newest first. */
   for (guint i = session->checkpoints->len; i-- > 0;) {
     struct checkpoint *checkpoint = session->checkpoints->pdata[i];
     if (strcmp (checkpoint->id, name) == 0 || g_strcmp0 (checkpoint->name, name) == 0)

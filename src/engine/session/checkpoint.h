@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checkpoint: a branch of a session that is never given a cell but branched again, and what else there is
- * to know to go on from it. It belongs to its session, and ends with it. */
+/* A checkpoint: a branch of a session that never runs a cell but is branched again, and the state needed to
+ * continue from it. It belongs to its session, and ends with it. */
 #pragma once
 
 #include <glib.h>
@@ -8,7 +8,7 @@
 
 #include "engine/session/session.h"
 
-/* What a session is at a moment, beside its processes. */
+/* The state of a session, apart from its processes. */
 struct session_state_copy {
   guint64 cells, variables;
   struct history history;
@@ -27,7 +27,7 @@ struct checkpoint {
 /* Its sandbox must have been given up. NULL is allowed. */
 void checkpoint_free (struct checkpoint *checkpoint);
 
-/* For who holds the session: what SESSION and its checkpoints hold now. */
+/* By the session's holder: what SESSION and its checkpoints hold now. */
 guint64 checkpoint_memory_now (struct session *session);
 
 /* {"checkpoint_id", "name", "cell", "variables", "created", "memory_bytes"}. The caller's. */

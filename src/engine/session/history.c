@@ -5,7 +5,7 @@
 #include "common/text.h"
 #include "engine/request/inputs.h"
 
-/* What CELL takes, without the little that its digests do. */
+/* Memory of CELL, apart from the little for its digests. */
 static gsize
 history_bytes_of (const struct history_cell *cell)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cells that a session ran, within a bound of bytes: the oldest are forgotten first. Has no lock of its
+/* The cells that a session ran, within a bound of bytes: the oldest are forgotten first. No lock of its
  * own. */
 #pragma once
 
@@ -13,7 +13,7 @@ struct history {
   GQueue cells; /* struct history_cell, the oldest first */
   gsize bytes, most;
   guint64 dropped;
-  guint64 edition; /* another one after each change */
+  guint64 edition; /* differs after each change */
 };
 
 struct history_cell {
@@ -23,10 +23,10 @@ struct history_cell {
   AdderOutcome outcome;
   gint64 started_us; /* g_get_real_time */
   gint64 wall_us;
-  struct limits limits; /* of those, what the cell asked for by name: 1 << enum limit */
+  struct limits limits; /* of those, the cell's own: 1 << enum limit */
   guint32 limits_set;
   GArray *given;   /* struct input (inputs.h): files that came with it; or NULL */
-  json_t *digests; /* of what came of it, by part: equal ones belong to equal results */
+  json_t *digests; /* of its result, by part: equal digests mean equal results */
   gboolean ended_session;
   GList link;
 };
@@ -37,10 +37,10 @@ void history_clear (struct history *history);
 /* Takes over what CELL points to. */
 void history_add (struct history *history, const struct history_cell *cell);
 
-/* From here on there were no cells. */
+/* Forgets all cells. */
 void history_truncate (struct history *history);
 
-/* The same cells, once more. *RET_COPY is to be cleared. */
+/* A copy of the cells. *RET_COPY is to be cleared. */
 void history_copy (const struct history *history, struct history *ret_copy);
 
 /* {"cells": [{"cell", "code", "outcome", "started", "wall_ms"}], "dropped": n}. The caller's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One session: its making, questions to it, and why it ended, in words. */
+/* One session: making it, asking it questions, and its reason for ending in words. */
 #include "engine/session/session.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #define NAME_BYTES 64
 
-/* What an answer may take: people's own representations are code as well. */
+/* The time for an answer: users' own representations are code as well. */
 #define ANSWER_US (10 * G_USEC_PER_SEC)
 
 struct session *
@@ -100,7 +100,7 @@ session_check_name (const char *name, GError **error)
   return !fault;
 }
 
-/* Those of the whole: the kernel, or the sandbox itself, was told of them when it was opened. */
+/* Limits of the whole session: the kernel, or the sandbox itself, got them when it was opened. */
 static const enum limit lasting[] = {
     LIMIT_CPU_PERCENT, LIMIT_MEMORY,          LIMIT_PIDS, LIMIT_FILE_SIZE, LIMIT_OPEN_FILES,
     LIMIT_WORKSPACE,   LIMIT_WORKSPACE_FILES, LIMIT_SHM,
@@ -217,8 +217,8 @@ session_set_ended (char *reason, GError **error)
   g_free (reason);
 }
 
-/* Takes the answer, if it is there, and passes over what threads have shown since the last cell, of which
- * *DISPLAYS more may come. Returns FALSE when there will be no answer, with ERROR. */
+/* Takes the answer, if it is there, and skips what threads have shown since the last cell, of which *DISPLAYS
+ * more may come. Returns FALSE when there will be no answer, with ERROR. */
 static gboolean
 session_take_answer (struct session *session, guint *displays, json_t **ret_answer, GError **error)
 {
@@ -248,9 +248,8 @@ session_take_answer (struct session *session, guint *displays, json_t **ret_answ
   return FALSE;
 }
 
-/* Sends a frame of KIND and waits for the answer, the caller's. One that does not come within MAX_US is
- * interrupted; NULL with ERROR (ADDER_ERROR_ENDED) when the session cannot go on: the message is the reason.
- */
+/* Sends a frame of KIND and waits for the answer, the caller's. It is interrupted after MAX_US; NULL with
+ * ERROR (ADDER_ERROR_ENDED) when the session cannot go on: the message is the reason. */
 static json_t *
 session_exchange (struct session *session, uint32_t kind, const char *text, gsize length, gint64 most_us,
                   struct interrupt *interrupt, GError **error)
@@ -308,7 +307,7 @@ exchange_variables (struct session *session, const char *what, const char *const
   return variables;
 }
 
-/* How many there are, where the answer is about all of them. */
+/* Their number, if the answer is about all of them. */
 static guint64
 session_count_of (const json_t *variables)
 {
@@ -354,7 +353,7 @@ open_sandbox (struct session *session, const struct run_request *options, struct
                  "arguments and variables together are longer than a request may be");
     return FALSE;
   }
-  /* Where its shell was not loaded ahead, that is done now. */
+  /* If its shell was not preloaded, that is done now. */
   gint64 most_us = (gint64)session->sessions->host->config->zygote_start_ms * 1000;
   g_autoptr (json_t) answer = session_exchange (session, WIRE_OPEN, text, length, most_us, interrupt, error);
   if (!answer)
@@ -375,7 +374,7 @@ make (struct session *session, struct engine *engine, const struct run_request *
   struct lease lease;
   lease_init (&lease);
   struct pool *pool = lease_pool (&lease, engine, options, TRUE, error);
-  /* Its processor time is counted for each cell; the kernel would count all of its life. */
+  /* Its processor time is counted for each cell; the kernel would count its whole life. */
   struct sandbox_spec spec = lease_spec (&lease, engine, options, TRUE);
   spec.limits.value[LIMIT_CPU] = limit_table[LIMIT_CPU].maximum;
   struct sandbox *sandbox =
@@ -388,7 +387,7 @@ make (struct session *session, struct engine *engine, const struct run_request *
   return sandbox && open_sandbox (session, options, interrupt, error);
 }
 
-/* What was put in is there whatever its cells do. */
+/* Input files stay, whatever its cells do. */
 static void
 take_given (struct session *session)
 {
@@ -409,7 +408,7 @@ check_allowed (const struct run_request *options, GError **error)
   return FALSE;
 }
 
-/* Its places are descriptors of each process, and a directory of the host is none of them. */
+/* Its workspace is known by descriptors of each process, which a host directory has not. */
 static gboolean
 check_no_workdir (const struct run_request *options, GError **error)
 {
@@ -436,7 +435,7 @@ session_create (struct engine *engine, const struct run_request *options, const 
   session->provisional = provisional;
   history_init (&session->history, engine->host->config->history_bytes);
   gboolean made = FALSE;
-  /* Packages first: where they cannot be installed, no other session ends to make room. */
+  /* Packages first: if installing them fails, no other session ends to make room. */
   gboolean ready = !options->with || packages_await (engine, options, &interrupt, error);
   if (ready && sessions_add (engine->sessions, session, error)) {
     GError *problem = NULL;

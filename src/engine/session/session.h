@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session: a sandbox that is kept between cells, so that its variables and files live on. Its registry
- * (engine/session/sessions.h) knows all of them, gives them to one user at a time, and ends them.
+ * (engine/session/sessions.h) lists them, gives each to one user at a time, and ends them.
  *
- * Whoever holds one, a cell (engine/run/cell.c), a question, or the registry's own thread for a moment,
- * alone uses the sandbox: its socket, pipes, workspace and control group. Everybody may signal its processes
- * under the registry's lock, for as long as `sandbox` is set. */
+ * Its holder (a cell (engine/run/cell.c), a question, or briefly the registry's own thread) has exclusive use
+ * of the sandbox: its socket, pipes, workspace and control group. Anybody may signal its processes under the
+ * registry's lock, as long as `sandbox` is set. */
 #pragma once
 
 #include <glib.h>
@@ -23,39 +23,39 @@ struct session {
 
   /* fixed before anybody else sees it idle */
   char id[ID_BYTES];
-  guint64 number; /* counts up; what the registry's thread knows it by */
+  guint64 number; /* counts up; identifies it to the registry's thread */
   char *name;     /* or NULL; of one that is provisional, set when it is adopted */
   char *owner;    /* "" for nobody */
   char *environment, *profile, *shell;
   struct run_request *options; /* request_settled */
-  struct limits limits;        /* of the whole, and of a cell that asks for nothing else */
+  struct limits limits;        /* of the whole, and of a cell without its own */
   gint64 created_us;           /* g_get_real_time */
-  char *parent;                /* the id of the session that it is a branch of, or NULL */
+  char *parent;                /* the id of the session that it branched from, or NULL */
   struct lease
       lease; /* isolation; `files` are the holder's: those of the workspace as the last cell left it */
 
   /* under the registry's lock */
-  int slot;             /* in the registry's memory; -1: it is not there */
-  gboolean provisional; /* a replay makes it: nobody lists it, and it takes no place among the others */
-  GArray *given;        /* struct input: files that it has whatever its cells do; changed with it held */
+  int slot;             /* in the registry's memory; -1: not there */
+  gboolean provisional; /* a replay makes it: not listed, and not counted among the others */
+  GArray *given;        /* struct input: files that stay whatever its cells do; changed only by the holder */
   enum session_state state;
   struct ticket_lock lock;
-  gboolean looked_after;   /* the registry's own thread holds it: nobody is told `busy` for that */
+  gboolean looked_after;   /* the registry's own thread holds it: callers do not get `busy` for that */
   struct sandbox *sandbox; /* NULL: it has ended, and nobody holds it */
   struct interrupt *cell;  /* of the cell that runs, or NULL */
-  guint64 cells;           /* that were begun */
+  guint64 cells;           /* cells begun */
   guint64 variables;
   struct history history;
-  GPtrArray
-      *checkpoints; /* struct checkpoint; changed with it held as well; their sandboxes are the holder's */
-  GStrv threads;    /* that the last cell left running; may be NULL */
-  char *reason;     /* SESSION_ENDED */
-  gint64 used_us;   /* when it was last used; as all here of g_get_monotonic_time */
-  guint64 cpu_us;   /* that it had used then, of what usage_cpu_now tells */
-  guint64 memory_bytes; /* when it was last looked at */
-  gint64 look_us;       /* when it is to be looked at */
+  GPtrArray *checkpoints; /* struct checkpoint; changed only by the holder as well; their sandboxes are the
+                           * holder's */
+  GStrv threads;          /* that the last cell left running; may be NULL */
+  char *reason;           /* SESSION_ENDED */
+  gint64 used_us;         /* when it was last used; as all times here by g_get_monotonic_time */
+  guint64 cpu_us;         /* its use then, by usage_cpu_now */
+  guint64 memory_bytes;   /* when it was last checked */
+  gint64 look_us;         /* when to check it next */
   gint64 look_step_us;
-  guint64 idle_cpu_us; /* since it was used; by the last look */
+  guint64 idle_cpu_us; /* since its last use; as of the last check */
   GList link;          /* in one of the registry's lists */
 
   gint interrupted; /* atomic: the caller interrupted the cell */
@@ -65,13 +65,13 @@ struct session *session_new (struct sessions *sessions, const struct run_request
 struct session *session_ref (struct session *session);
 void session_unref (struct session *session); /* NULL is allowed */
 
-/* A name that a caller may give: ADDER_ERROR_INVALID otherwise. */
+/* A name that a caller may choose: ADDER_ERROR_INVALID otherwise. */
 gboolean session_check_name (const char *name, GError **error);
 
 /* How long it may be idle. */
 guint64 session_idle_ms (const struct session *session);
 
-/* What a cell may not change, because it was settled with the session. LIMITS_SET as in struct run_request.
+/* The settings that a cell may not change, since the session fixed them. LIMITS_SET as in struct run_request.
  * Fills in what is not set. */
 gboolean session_merge_limits (const struct session *session, struct limits *limits, guint32 limits_set,
                                GError **error);
@@ -87,8 +87,7 @@ char *session_reason_of_end (const struct session *session, struct sandbox *sand
 
 /* ---- for the library ---- */
 
-/* PROVISIONAL: nobody sees it, and nobody ends for it, until it is adopted (sessions.h). NAME is NULL then.
- */
+/* PROVISIONAL: invisible, and nobody ends for it, until it is adopted (sessions.h). NAME is NULL then. */
 struct session *session_create (struct engine *engine, const struct run_request *options, const char *name,
                                 gboolean provisional, GError **error);
 
@@ -101,7 +100,7 @@ gboolean session_rollback (struct session *session, const char *checkpoint, GErr
 /* Drops a checkpoint. */
 gboolean session_forget_checkpoint (struct session *session, const char *checkpoint, GError **error);
 
-/* Makes COUNT sessions of what SESSION is, or was at its CHECKPOINT (NULL: now); all or none. Returns
- * {"sessions": [...]}. */
+/* Makes COUNT sessions from SESSION, or from its CHECKPOINT (NULL: now); all or none. Returns {"sessions":
+ * [...]}. */
 json_t *session_branch (struct session *session, const char *checkpoint, guint count, GError **error);
 json_t *session_ask (struct session *session, const char *what, const char *const *names, GError **error);

@@ -18,7 +18,7 @@
 #include "engine/session/checkpoint.h"
 #include "engine/session/sessions_private.h"
 
-/* Ended sessions that are remembered: of one owner, and in all. */
+/* Ended sessions that are remembered: per owner, and in all. */
 #define ENDED_OF_OWNER 32
 #define ENDED_MAX      256
 
@@ -48,7 +48,7 @@ sessions_set_memory (struct sessions *sessions, const struct sessions_memory *me
   sessions->memory = *memory;
 }
 
-/* What a replay makes is nobody's yet. */
+/* A replay's session belongs to nobody yet. */
 REQUIRES (sessions)
 static void
 sessions_remember (struct session *session)
@@ -78,8 +78,8 @@ forget (struct session *session)
   sessions->forgotten = g_list_prepend (sessions->forgotten, session);
 }
 
-/* How many of OWNER (NULL: of all) are in LIST, of those that a replay makes or of the others, and the first
- * of them. */
+/* How many of OWNER (NULL: of all) are in LIST, either of those that a replay makes or of the others, and the
+ * first of them. */
 static guint
 sessions_count_of (const GQueue *list, const char *owner, gboolean provisional, struct session **ret_first)
 {
@@ -94,7 +94,7 @@ sessions_count_of (const GQueue *list, const char *owner, gboolean provisional, 
   return count;
 }
 
-/* The oldest of an owner with many, or else of all, is forgotten. */
+/* Forgets the oldest of an owner with many, or else of all. */
 REQUIRES (sessions)
 static void
 trim_ended (struct sessions *sessions, const char *owner)
@@ -111,8 +111,8 @@ trim_ended (struct sessions *sessions, const char *owner)
 
 /* ---- ending ---- */
 
-/* Has the registry's thread told when the sandbox of SESSION ends or is out of memory, once. The thread
- * leaves one that is at work alone, and would be told of it for ever. */
+/* Notifies the registry's thread once when the sandbox of SESSION ends or is out of memory. The thread
+ * ignores a session at work, and would otherwise be woken for it forever. */
 REQUIRES (sessions)
 static void
 sessions_watch (const struct session *session, int operation)
@@ -124,7 +124,7 @@ sessions_watch (const struct session *session, int operation)
       (void)epoll_ctl (session->sessions->epoll_fd, operation, fds[i], &event);
 }
 
-/* By who holds it, or for one that nobody holds. */
+/* By its holder, or for a session that nobody holds. */
 REQUIRES (sessions)
 static void
 give_up_sandbox (struct session *session)
@@ -182,7 +182,7 @@ sessions_end_locked (struct session *session, char *reason)
     sessions_remember (session);
   }
   ticket_lock_wake_all (&session->lock);
-  /* Who holds the session sees the end of the processes, and gives up the sandbox. */
+  /* The holder of the session sees its processes end, and gives up the sandbox. */
   if (!session->lock.held)
     give_up_sandbox (session);
   else if (session->sandbox)
@@ -250,7 +250,8 @@ sessions_next_number (struct sessions *sessions)
   return number;
 }
 
-/* Room for SESSION, of whose kind there are HAVE. What ends for it is its owner's, if they want that. */
+/* Room for SESSION, of whose kind there are HAVE. Only the owner's own sessions end for it, if they want
+ * that. */
 REQUIRES (sessions)
 static gboolean
 sessions_make_room (struct sessions *sessions, const struct session *session, guint have, guint64 most,
@@ -279,7 +280,7 @@ sessions_make_room (struct sessions *sessions, const struct session *session, gu
   return TRUE;
 }
 
-/* SESSION is one of those that live, held. */
+/* Adds SESSION to the living, held. */
 REQUIRES (sessions)
 static void
 sessions_enter (struct sessions *sessions, struct session *session)
@@ -292,7 +293,7 @@ sessions_enter (struct sessions *sessions, struct session *session)
   notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
 }
 
-/* SESSION goes on as STATE. */
+/* SESSION becomes STATE. */
 REQUIRES (sessions)
 static void
 sessions_set_state (struct session *session, enum session_state state)
@@ -325,7 +326,7 @@ make_room_of_both (struct sessions *sessions, const struct session *session, GEr
                              config->max_sessions, "max_sessions", error);
 }
 
-/* The living session of that name, but for REPLACED. */
+/* The living session of that name, except REPLACED. */
 REQUIRES (sessions)
 static gboolean
 check_name_is_free (const struct sessions *sessions, const char *key, const char *name,
@@ -414,7 +415,7 @@ adopt_locked (struct sessions *sessions, struct session *session, const struct s
   if (!check_open (sessions, error) || !check_name_is_free (sessions, key, adoption->name, replaced, error) ||
       (replaced && !check_unchanged (replaced, adoption->edition, error)))
     return FALSE;
-  /* Where it lives, its place is the room that is needed. */
+  /* If it is living, its place is the room that is needed. */
   if (replaced && replaced->state != SESSION_ENDED)
     sessions_end_locked (replaced, g_strdup_printf ("it was replayed: %s goes on", session->id));
   else if (!make_room_of_both (sessions, session, error))
@@ -498,7 +499,7 @@ sessions_forget (struct session *session)
   sessions_lock (sessions);
   give_up_sandbox (session);
   gboolean live = session->state != SESSION_ENDED;
-  /* One that was ended meanwhile, by its owner or with the engine, may have been forgotten by now. */
+  /* A session that ended meanwhile, by its owner or with the engine, may have been forgotten by now. */
   if (g_hash_table_lookup (sessions->by_id, session->id) == session) {
     g_queue_unlink (live ? &sessions->live : &sessions->ended, &session->link);
     forget (session);
@@ -531,7 +532,7 @@ sessions_set_busy (const struct session *session, gboolean wait, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the session is at work on another cell");
 }
 
-/* Whether the session is held now; or why not, or neither: then TICKET was entered. */
+/* Whether the session is held now; FALSE with ERROR: why not; FALSE without: TICKET was entered. */
 REQUIRES (sessions)
 static gboolean
 sessions_ask (struct session *session, gboolean wait, struct ticket *ticket, struct interrupt *interrupt,
@@ -563,7 +564,7 @@ sessions_ask (struct session *session, gboolean wait, struct ticket *ticket, str
   return FALSE;
 }
 
-/* Whether the wait of TICKET, of which END is the latest, is over: then it is served, or ERROR is set. */
+/* Whether the wait of TICKET, until END at the latest, is over: then it is served, or ERROR is set. */
 static gboolean
 sessions_settle (struct session *session, struct ticket *ticket, enum wait end, GError **error)
 {
@@ -638,18 +639,17 @@ sessions_release_turn_locked (struct session *session, char *reason)
     give_up_sandbox (session);
   else {
     sessions_set_state (session, SESSION_IDLE);
-    sessions_watch (session, EPOLL_CTL_MOD); /* what happened meanwhile is seen now */
+    sessions_watch (session, EPOLL_CTL_MOD); /* changes made meanwhile are seen now */
   }
   ticket_lock_release (&session->lock);
 }
 
-/* What sessions_finish found out about a sandbox that is idle from now on. */
+/* Updates, from sessions_finish, a sandbox that is idle from now on. */
 struct idle_usage {
   guint64 cpu_us, memory_bytes;
 };
 
-/* The next cell is the first. Files stay, and those that came with cells are the
- * session's. */
+/* The next cell is the first. Files stay, and those that came with cells become the session's. */
 REQUIRES (sessions)
 static void
 forget_cells (struct session *session)
@@ -665,7 +665,7 @@ forget_cells (struct session *session)
   session->cells = 0;
 }
 
-/* What came of a use of a session. */
+/* Records the results of a use of a session. */
 REQUIRES (sessions)
 static void
 sessions_note (struct session *session, struct session_result *done, const struct idle_usage *idle)
@@ -689,7 +689,7 @@ sessions_note (struct session *session, struct session_result *done, const struc
   session->idle_cpu_us = 0;
   sessions->memory_bytes += idle->memory_bytes - session->memory_bytes;
   session->memory_bytes = idle->memory_bytes;
-  /* The budget cannot be used up sooner. */
+  /* The budget cannot run out sooner. */
   sessions_plan_look (session, (gint64)sessions->host->config->idle_cpu_ms * 1000 /
                                    MAX ((gint64)sessions->host->cpus, 1));
 }

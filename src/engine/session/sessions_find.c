@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which session a caller means: by name, by id, or by the beginning of an id, as people shorten them; and
- * what a mistyped name was meant to be. */
+ * suggestions for a mistyped name. */
 #include <string.h>
 
 #include "adder_types.h"
@@ -8,7 +8,7 @@
 #include "engine/session/sessions_private.h"
 
 #define PREFIX_MIN 4
-#define LISTED_MAX 5 /* of those that a beginning may mean */
+#define LISTED_MAX 5 /* of the candidates for a prefix */
 
 /* A name has no line break, so this is unambiguous. */
 char *
@@ -48,8 +48,7 @@ set_ambiguous (const char *text, const GPtrArray *found, GError **error)
                found->len, ids->str, found->len > LISTED_MAX ? ", ..." : "");
 }
 
-/* One that lives is meant before one that has ended. NULL without ERROR: there is none.
- */
+/* A living session wins over an ended one. NULL without ERROR: there is none. */
 REQUIRES (sessions)
 static struct session *
 find_by_prefix (struct sessions *sessions, const char *owner, const char *text, GError **error)
@@ -93,7 +92,7 @@ sessions_find (struct sessions *sessions, const char *owner, const char *name, G
   struct session *session = g_hash_table_lookup (sessions->by_id, name);
   if (!session)
     session = g_hash_table_lookup (sessions->by_name, key);
-  /* Another owner's is as if it were not there. */
+  /* Another owner's counts as not found. */
   if (session && strcmp (session->owner, owner) != 0)
     session = NULL;
   if (!session && sessions_find_is_prefix (name))

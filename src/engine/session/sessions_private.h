@@ -19,10 +19,10 @@ struct sessions {
   GUARDED_BY (sessions) gboolean closed;
   GUARDED_BY (sessions) guint64 numbers;
   GUARDED_BY (sessions) GHashTable *by_id;    /* id -> session; holds the registry's reference */
-  GUARDED_BY (sessions) GHashTable *by_name;  /* name and owner -> the newest session with them */
-  GUARDED_BY (sessions) GQueue live, ended;   /* in the order in which they were made, and ended */
+  GUARDED_BY (sessions) GHashTable *by_name;  /* name and owner -> their newest session */
+  GUARDED_BY (sessions) GQueue live, ended;   /* in the order of creation, and of ending */
   GUARDED_BY (sessions) guint64 memory_bytes; /* of all that live */
-  GUARDED_BY (sessions) gint64 planned_us;    /* when the thread looks next */
+  GUARDED_BY (sessions) gint64 planned_us;    /* when the thread wakes next */
   GUARDED_BY (sessions) GList *given_up;      /* sandboxes, to be discarded without the lock */
   GUARDED_BY (sessions) GList *forgotten;     /* sessions, the same */
 };
@@ -31,7 +31,7 @@ const struct host *sessions_host (const struct sessions *sessions);
 
 ACQUIRES (sessions) void sessions_lock (struct sessions *sessions);
 
-/* And does what had to wait for it. */
+/* And finishes what had to wait for it. */
 RELEASES (sessions) void sessions_unlock (struct sessions *sessions);
 
 /* ---- under the lock ---- */
@@ -39,24 +39,24 @@ RELEASES (sessions) void sessions_unlock (struct sessions *sessions);
 /* Ends SESSION, unless it has ended. Takes REASON. */
 REQUIRES (sessions) void sessions_end_locked (struct session *session, char *reason);
 
-/* Gives up the session, by who holds it: when REASON, which is taken, is not NULL or SESSION has ended, with
- * its sandbox. */
+/* Gives up the session, by its holder: with its sandbox if REASON, which is taken, is not NULL or SESSION has
+ * ended. */
 REQUIRES (sessions) void sessions_release_turn_locked (struct session *session, char *reason);
 
-/* For who holds the session: SESSION goes on with SANDBOX, and the one that it had is discarded. */
+/* By the session's holder: SESSION continues with SANDBOX, and its old one is discarded. */
 REQUIRES (sessions) void sessions_replace_sandbox (struct session *session, struct sandbox *sandbox);
 
 /* Of OWNER, or of all where that is NULL; or NULL. */
 REQUIRES (sessions) struct session *sessions_idle_longest (struct sessions *sessions, const char *owner);
 
-/* SESSION is idle from now on, or goes on to be: it is to be looked at in DELAY_US. */
+/* SESSION is idle from now on, or still: check it in DELAY_US. */
 REQUIRES (sessions) void sessions_plan_look (struct session *session, gint64 delay_us);
 
-/* When it will end if nobody uses it. */
+/* When it will end if unused. */
 REQUIRES (sessions) gint64 sessions_expiry_us (const struct session *session);
 
 /* The thread's function; DATA is the registry. */
 gpointer sessions_thread (gpointer data);
 
-/* What a session of OWNER with NAME goes by in by_name. The caller's. */
+/* The key of a session of OWNER with NAME in by_name. The caller's. */
 char *sessions_key (const char *owner, const char *name);

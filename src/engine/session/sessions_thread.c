@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registry's thread: what ends a session that nobody uses. It sleeps until the next thing is due, or
- * until an idle session's sandbox ends or is out of memory; those that are at work are their holders' to
- * watch.
+/* The registry's thread ends sessions that nobody uses. It sleeps until the next deadline, or until an idle
+ * session's sandbox ends or is out of memory; holders watch the sessions at work.
  *
- * What an idle session uses is looked at when its budget of processor time could be used up at the earliest,
- * and ever more rarely, down to once a minute, while it uses nothing. */
+ * An idle session is checked no sooner than its budget of processor time could run out, and at growing
+ * intervals, up to a minute, while it uses nothing. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -110,7 +109,7 @@ look_after (struct session *session)
 
 /* ---- all of them ---- */
 
-/* The one that is due first and idle, unless none is. */
+/* The idle one that is due first, or, if none is idle, the first. */
 REQUIRES (sessions)
 static struct session *
 find_due (struct sessions *sessions, gint64 now_us)
@@ -132,7 +131,7 @@ end_idle (struct session *session)
   sessions_end_locked (session, g_strdup_printf ("it was idle for %s", time));
 }
 
-/* A replay that is under way: it gives way to what lives, since nothing changes by its failing. */
+/* An active replay: it yields to living sessions, since its failure changes nothing. */
 REQUIRES (sessions)
 static struct session *
 find_provisional (const struct sessions *sessions)
@@ -161,7 +160,7 @@ bound_memory (struct sessions *sessions)
   }
 }
 
-/* Does all that is due, and says when the next is. */
+/* Does all that is due, and returns the next deadline. */
 REQUIRES (sessions)
 static gint64
 do_due (struct sessions *sessions)
@@ -182,7 +181,7 @@ do_due (struct sessions *sessions)
   return next_us;
 }
 
-/* Something happened to the sandbox of the session NUMBER. */
+/* An event on the sandbox of the session NUMBER. */
 REQUIRES (sessions)
 static void
 sessions_thread_take_event (struct sessions *sessions, guint64 number)

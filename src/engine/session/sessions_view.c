@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registry of sessions: its making and its end, and what it tells. */
+/* The registry of sessions: creation, end, and reporting. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -89,7 +89,7 @@ sessions_free (struct sessions *sessions)
   g_free (sessions);
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static const char *const states[] = {
     [SESSION_IDLE] = "idle",

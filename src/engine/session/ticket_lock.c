@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue of those who wait. */
+/* The queue of waiters. */
 #include "engine/session/ticket_lock.h"
 
 gboolean
 ticket_lock_try (struct ticket_lock *lock)
 {
-  /* Who waits is served when the lock is given up, so it is free only when nobody waits. */
+  /* Giving up the lock serves a waiter, so it is free only when nobody waits. */
   if (lock->held)
     return FALSE;
   lock->held = TRUE;
