@@ -109,7 +109,7 @@ look_after (struct session *session)
 
 /* ---- all of them ---- */
 
-/* The idle one that is due first, or, if none is idle, the first. */
+/* The first idle session that is due, or NULL. */
 REQUIRES (sessions)
 static struct session *
 find_due (struct sessions *sessions, gint64 now_us)
