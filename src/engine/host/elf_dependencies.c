@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of an ELF file that the loader reads first. The files are the host's own; what does not fit is not
- * read. */
+/* The part of an ELF file that the loader reads first. The files are the host's own; anything malformed is
+ * ignored. */
 #include "engine/host/elf_dependencies.h"
 
 #include <elf.h>
@@ -9,7 +9,7 @@
 
 #define LOADER_CONFIGURATION "/etc/ld.so.conf.d"
 
-/* What a file may be nested in others; the loader's own is some ten. */
+/* How deep dependencies may be nested; the loader's own limit is some ten. */
 #define DEPTH_MAX 32
 
 struct elf {
@@ -29,7 +29,7 @@ bytes_at (const struct elf *elf, guint64 offset, guint64 length)
   return offset <= elf->size && length <= elf->size - offset ? elf->bytes + offset : NULL;
 }
 
-/* The same for COUNT structures of SIZE bytes, which lie as the processor wants them. */
+/* The same for COUNT structures of SIZE bytes, in the processor's byte order. */
 static const void *
 structs_at (const struct elf *elf, guint64 offset, guint64 count, gsize size)
 {
@@ -37,7 +37,7 @@ structs_at (const struct elf *elf, guint64 offset, guint64 count, gsize size)
                                                                      : NULL;
 }
 
-/* The text at OFFSET, or NULL when it has no end. */
+/* The text at OFFSET, or NULL if it is unterminated. */
 static const char *
 text_at (const struct elf *elf, guint64 offset)
 {
@@ -77,7 +77,7 @@ static const ElfW (Phdr) * find_header (const struct elf *elf, guint type)
   return NULL;
 }
 
-/* Where in the file the byte is that is loaded at ADDRESS. */
+/* The file offset of the byte that is loaded at ADDRESS. */
 static guint64
 offset_of (const struct elf *elf, guint64 address)
 {
@@ -90,7 +90,7 @@ offset_of (const struct elf *elf, guint64 address)
   return G_MAXUINT64;
 }
 
-/* The texts that the dynamic section has under TAG, without those before it; NULL after the last. */
+/* The texts under TAG in the dynamic section, from the given one on; NULL after the last. */
 static const char *
 dynamic_text (const struct elf *elf, gint64 tag, guint *at)
 {
@@ -117,7 +117,7 @@ elf_dependencies_add_directory (struct elf_dependencies *dependencies, const cha
     g_ptr_array_add (dependencies->directories, g_strdup (path));
 }
 
-/* Those that the administrator added. */
+/* Those added by the administrator. */
 static void
 add_configured (struct elf_dependencies *dependencies)
 {
@@ -170,7 +170,7 @@ try_library (const char *directory, const char *name)
   return path;
 }
 
-/* SEARCH is what the file that needs it, in ORIGIN, says of where. */
+/* SEARCH is the search path of the file, in ORIGIN, that needs it. */
 static char *
 find_library (const struct elf_dependencies *dependencies, const char *name, const char *search,
               const char *origin)
@@ -227,7 +227,7 @@ add_loader (struct elf_dependencies *dependencies, const struct elf *elf)
   g_autofree char *real = loader ? realpath (loader, NULL) : NULL;
   if (!real)
     return FALSE;
-  /* Its directory is the first of those that it looks in. */
+  /* It searches its own directory first. */
   g_autofree char *directory = g_path_get_dirname (real);
   elf_dependencies_add_directory (dependencies, directory);
   g_hash_table_add (dependencies->loaders, g_strdup (loader));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program needs to be executed: the loader and the libraries that its file names, and theirs. */
+/* What a program needs to execute: the loader and libraries that its file names, and theirs. */
 #pragma once
 
 #include <glib.h>
 
 struct elf_dependencies {
-  GHashTable *libraries;  /* paths at which the loader finds them; a set */
+  GHashTable *libraries;  /* paths where the loader finds them; a set */
   GHashTable *loaders;    /* paths that programs name; a set */
   GPtrArray *directories; /* where libraries are looked for */
 };
@@ -13,10 +13,9 @@ struct elf_dependencies {
 struct elf_dependencies *elf_dependencies_new (void);
 void elf_dependencies_free (struct elf_dependencies *dependencies);
 
-/* Adds what the program in the file PATH needs. FALSE when it cannot be executed with what there is: a
- * library is not there, or it is neither a program of this machine nor a script for /bin/sh; then nothing of
- * it may be relied on. */
+/* Adds what the program in the file PATH needs. FALSE when it cannot be executed here: a library is missing,
+ * or it is neither a program of this machine nor a script for /bin/sh; then the result is unusable. */
 gboolean elf_dependencies_add (struct elf_dependencies *dependencies, const char *path);
 
-/* Adds the library NAME, which programs may load while they run, with what it needs, if it is there. */
+/* Adds the library NAME, which programs may load at run time, with its dependencies, if it exists. */
 void elf_dependencies_add_library (struct elf_dependencies *dependencies, const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Environments as they are on disk: a folder with a manifest. The manifest names the interpreter and the
- * modules to load ahead, which people may edit, and keeps what the interpreter said of itself when the
- * environment was made (environment_facts.c). Nothing of an environment is run here. */
+ * modules to load ahead, which people may edit, and stores the interpreter's facts from when the environment
+ * was made (environment_facts.c). Nothing of an environment is run here. */
 #include "engine/host/environment.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ environment_key_list (GKeyFile *file, const char *key)
 
 /* ---- reading one ---- */
 
-/* `stamp` is in manifests of earlier versions. */
+/* Manifests of earlier versions have `stamp`. */
 static const char *const known_keys[] = {"python", "modules", "version", "roots", "packages",
                                          "stamp",  "base",    "with",    "bytes", NULL};
 
@@ -84,8 +84,8 @@ check_manifest (GKeyFile *file, const char *path, GError **error)
   return TRUE;
 }
 
-/* What was shown when FACTS were told is shown, and nothing else: code that may write above a root could have
- * put a link in its place. */
+/* Only what was exposed when FACTS were taken is exposed: code that may write above a root could have put a
+ * link in its place. */
 static gboolean
 environment_check_roots (const char *name, const struct facts *facts, GError **error)
 {
@@ -220,8 +220,7 @@ environment_folders (void)
   return folders;
 }
 
-/* The names of those, sorted; those of environment_with.h, which other callers' runs may have made, where
- * WITH. */
+/* Their names, sorted; with those of environment_with.h, which other callers' runs may have made, if WITH. */
 static GPtrArray *
 names_on_disk (gboolean with)
 {
@@ -268,7 +267,7 @@ find_shell (GError **error)
   return environment;
 }
 
-/* Programs come and go with their directories, libraries with the loader's cache. */
+/* Programs change with their directories, libraries with the loader's cache. */
 static char *
 shell_fingerprint (void)
 {
@@ -289,7 +288,7 @@ environment_is_own (const char *name)
   return g_path_is_absolute (name);
 }
 
-/* The directory of the one that was made or adopted as NAME; the caller's, or NULL with ERROR. */
+/* The directory of the environment created or adopted as NAME; the caller's, or NULL with ERROR. */
 static char *
 environment_place (const char *name, GError **error)
 {
@@ -413,7 +412,7 @@ environment_describe (const struct environment *environment, GError **error)
   gboolean ipython;
   g_autoptr (GPtrArray) installed = environment_installed (environment);
   json_t *packages = environment_list_packages (installed, &ipython);
-  /* json_pack takes over each value that it is given. */
+  /* json_pack takes over each value passed to it. */
   return json_pack ("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "name", environment->name, "python",
                     json_text_or_null (environment->python), "version", environment->version, "directory",
                     json_text_or_null (environment->directory), "modules",

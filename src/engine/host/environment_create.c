@@ -23,7 +23,7 @@ struct creation {
   char *directory;
   char *python;       /* absolute path of the interpreter to start from */
   char *requirements; /* absolute path, or NULL */
-  gboolean adopt;     /* use PYTHON as it is, make no venv */
+  gboolean adopt;     /* use PYTHON as it is, without a venv */
   GStrv modules;
   FILE *progress;
 };
@@ -45,9 +45,9 @@ static void G_GNUC_PRINTF (2, 3)
 
 struct listener {
   const struct creation *creation;
-  const char *tool; /* "pip": its lines are known; else NULL */
+  const char *tool; /* "pip": its output format is known; else NULL */
   guint packages;
-  char *trouble; /* the last line that says what went wrong */
+  char *trouble; /* the last line that explains a failure */
 };
 
 static void
@@ -156,8 +156,8 @@ install_packages (const struct creation *creation, const char *python, GError **
   g_autoptr (GPtrArray) argv = environment_pip_install (python);
   g_ptr_array_add (argv, (gpointer) "--requirement");
   g_ptr_array_add (argv, creation->requirements);
-  /* pip would demand hashes by itself as soon as one is there; said aloud, a file that lost some of them
-   * fails too. */
+  /* pip would demand hashes anyway once it sees one; with the option, a file that lost some of them fails
+   * too. */
   if (strstr (text, "--hash="))
     g_ptr_array_add (argv, (gpointer) "--require-hashes");
   g_ptr_array_add (argv, NULL);
@@ -170,7 +170,7 @@ install_packages (const struct creation *creation, const char *python, GError **
   if (!installed)
     return FALSE;
   environment_create_tell (creation, "%u packages installed", listener.packages);
-  /* Kept beside the venv, so that anybody can see whether the list has changed since. */
+  /* Kept beside the venv, to show whether the list has changed since. */
   g_autofree char *copy = g_build_filename (creation->directory, "requirements.txt", NULL);
   if (g_file_set_contents (copy, text, -1, &cause) && chmod (copy, 0644) == 0)
     return TRUE;
@@ -179,8 +179,8 @@ install_packages (const struct creation *creation, const char *python, GError **
   return FALSE;
 }
 
-/* Compiles ahead, since the tree is read-only where it is used. A package may hold files that no Python can
- * compile (as its own tests), so what fails here is not a failure of ours. */
+/* Compiles in advance, since the tree is read-only in use. A package may hold files that no Python can
+ * compile (such as its own tests), so failures here do not count. */
 static void
 compile_packages (const struct creation *creation, const char *python, const char *venv)
 {
@@ -192,8 +192,8 @@ compile_packages (const struct creation *creation, const char *python, const cha
   command_run (&command, &status, NULL);
 }
 
-/* matplotlib looks at every font of the host when it has no list of them, which takes longer than the rest of
- * a plot. */
+/* Without a font list matplotlib examines every font of the host, which takes longer than the rest of a
+ * plot. */
 static void
 make_font_cache (const struct creation *creation, const char *python)
 {
@@ -207,10 +207,10 @@ make_font_cache (const struct creation *creation, const char *python)
     return;
   if (command_run (&command, &status, NULL) && status == 0)
     environment_create_tell (creation, "list of fonts made");
-  rmdir (cache); /* only where nothing was put into it: no matplotlib */
+  rmdir (cache); /* only if it is empty: no matplotlib */
 }
 
-/* Says now what would otherwise be said by every run: that a module cannot be loaded. */
+/* Reports modules that cannot be loaded now, instead of in every run. */
 static gboolean
 try_modules (const struct creation *creation, const char *python, GError **error)
 {
@@ -266,7 +266,7 @@ environment_create_fill_folder (const struct creation *creation, int folder_fd, 
 
 /* ---- from the recipe ---- */
 
-/* An absolute path of the interpreter that the recipe names. /usr/bin/python3 comes before PATH, where a
+/* An absolute path of the interpreter named by the recipe. /usr/bin/python3 comes before PATH, where a
  * version manager's python3 may change from directory to directory. */
 static char *
 locate_python (const char *python, GError **error)
@@ -283,7 +283,7 @@ locate_python (const char *python, GError **error)
   return NULL;
 }
 
-/* A file of the environment NAME as shipped, or NULL when none is. */
+/* A file of the environment NAME as shipped, or NULL. */
 static char *
 shipped_file (const char *name, const char *file)
 {
@@ -381,7 +381,7 @@ make_environment (const struct creation *creation, GError **error)
     error_add_advice (error, "; \"adder env rm %s\" removes it", creation->name);
     return FALSE;
   }
-  int result = environment_folder_clear (fd); /* what a crash left */
+  int result = environment_folder_clear (fd); /* left by a crash */
   if (result != 0)
     return error_from_errno (error, result, "cannot clear %s", creation->directory);
   if (fchmod (fd, 0755) != 0)
@@ -417,7 +417,7 @@ environment_remove (const char *name, GError **error)
   g_auto (GStrv) directories = environment_directories ();
   for (gsize i = 0; environment_name_is_clean (name) && directories[i]; i++) {
     g_autofree char *directory = g_build_filename (directories[i], name, NULL);
-    /* One without a manifest is what a crash left: that goes too. */
+    /* A folder without a manifest was left by a crash: remove that too. */
     if (!g_file_test (directory, G_FILE_TEST_IS_DIR))
       continue;
     autoclose int fd = environment_folder_claim (directory, FALSE, error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an interpreter says of itself. It is asked once, by running it with -I, when a user makes an
- * environment of it, and the manifest keeps the answer. It is not asked again: what is in its place by then
- * may be the work of code, and it would run here, unconfined, and name what sandboxes are shown.
+/* Facts about an interpreter. It is asked once, by running it with -I, when a user makes an environment of
+ * it, and the manifest keeps the answer. It is not asked again: by then code may have replaced it, and it
+ * would run here, unconfined, and decide what sandboxes can see.
  *
  * From the answer come the roots, the host directories that a zygote's tree must show: few, and never so wide
- * that somebody's files come along. Where a prefix is too wide (a Python installed with --prefix=$HOME, say),
- * its library directories are shown alone. */
+ * that they expose users' files. Where a prefix is too wide (a Python installed with --prefix=$HOME, say),
+ * only its library directories are shown. */
 #include <errno.h>
 #include <pwd.h>
 #include <stdint.h>
@@ -21,13 +21,13 @@
 
 #define PROBE_TIMEOUT_MS 20000
 #define OLDEST_MINOR     9
-/* A program that is no Python is likely to quote our code when it complains, which helps nobody. */
+/* A program that is not Python would likely quote our code in its error, which helps nobody. */
 #define ANSWER_MAX_BYTES 300
 
-/* `needed` and `packages` must be shown, `prefixes` and `wanted` are shown where they may be; the last are
- * the paths of .pth files and the directories of the libraries that the interpreter is linked with. A Python
- * that is no venv and was called by a link from elsewhere is called by its real name instead; other links are
- * followed step by step, because each step must resolve in the sandbox too. */
+/* `needed` and `packages` must be exposed, `prefixes` and `wanted` where allowed; the last are the paths of
+ * .pth files and the directories of the libraries that the interpreter is linked with. A Python outside a
+ * venv that was called by a link from elsewhere is called by its real name; other links are followed step by
+ * step, because each step must resolve in the sandbox too. */
 static const char probe_code[] =
     "import json, os, platform, site, sys, sysconfig\n"
     "executable = sys.executable\n"
@@ -57,7 +57,7 @@ static const char probe_code[] =
 
 /* ---- roots ---- */
 
-/* Trees that every sandbox has for itself, so that nothing of the host's below them can be seen there. */
+/* Trees that every sandbox has of its own, which hide the host's below them. */
 #define OWN(tree)                                                                                            \
   {                                                                                                          \
     tree, "every sandbox has a " tree " of its own; put the environment into another directory"              \
@@ -66,7 +66,7 @@ static const struct {
   const char *path, *why;
 } private_trees[] = {OWN ("/tmp"), OWN ("/work"), OWN ("/workspace"), OWN ("/adder"),
                      OWN ("/dev"), OWN ("/proc"), OWN ("/sys"),       OWN ("/run")};
-/* Never shown whole. */
+/* Never exposed whole. */
 static const char *const wide_trees[] = {"/",    "/home", "/root", "/etc",  "/var",
                                          "/opt", "/srv",  "/mnt",  "/media"};
 
@@ -112,7 +112,7 @@ environment_facts_is_shown (GPtrArray *roots, const char *path)
   return FALSE;
 }
 
-/* Adds PATH to ROOTS when it is a directory that may be shown, in place of those below it. */
+/* Adds PATH to ROOTS when it is a directory that may be exposed, replacing those below it. */
 static void
 show_path (GPtrArray *roots, const char *path)
 {
@@ -125,8 +125,8 @@ show_path (GPtrArray *roots, const char *path)
   g_ptr_array_add (roots, g_strdup (path));
 }
 
-/* Shows the strings of the JSON list LIST, each by its own name and by the one that its links lead to, which
- * must be fit to be shown as well. */
+/* Exposes the strings of the JSON list LIST, each by its own name and by its resolved name, which must be
+ * allowed as well. */
 static void
 show_list (GPtrArray *roots, const json_t *list)
 {
@@ -147,7 +147,7 @@ show_list (GPtrArray *roots, const json_t *list)
   }
 }
 
-/* The first string of LIST that is a directory and not shown, or NULL. */
+/* The first string of LIST that is a directory not exposed, or NULL. */
 static const char *
 first_hidden (GPtrArray *roots, const json_t *list)
 {
@@ -168,7 +168,7 @@ facts_find_roots (const char *python, const json_t *answer, GError **error)
   static const char *const system[] = {"/usr", "/lib", "/lib64", "/lib32", "/libx32"};
   g_autoptr (GPtrArray) roots = g_ptr_array_new_with_free_func (g_free);
   for (gsize i = 0; i < G_N_ELEMENTS (system); i++)
-    /* On most hosts all but the first are links into it, which a zygote's tree has anyway. */
+    /* On most hosts all but the first are links into it, which are in a zygote's tree anyway. */
     if (!g_file_test (system[i], G_FILE_TEST_IS_SYMLINK) && g_file_test (system[i], G_FILE_TEST_IS_DIR))
       g_ptr_array_add (roots, g_strdup (system[i]));
 
@@ -193,7 +193,7 @@ facts_find_roots (const char *python, const json_t *answer, GError **error)
 /* ---- asking ---- */
 
 struct answer {
-  char *object;  /* the last line of stdout that looks like one */
+  char *object;  /* the last line of stdout that looks like an answer */
   char *message; /* the last line of stderr */
 };
 
@@ -255,7 +255,7 @@ check_usable (const char *python, const json_t *answer, GError **error)
   return why == NULL;
 }
 
-/* Those strings of the JSON list LIST that are directories, each once. */
+/* The strings of the JSON list LIST that are directories, each once. */
 static GStrv
 existing_directories (const json_t *list)
 {
@@ -348,7 +348,7 @@ facts_write (const struct facts *facts, GKeyFile *file)
                               g_strv_length (facts->packages));
 }
 
-/* Whether the name of the file that PYTHON leads to is that of an interpreter other than VERSION. */
+/* Whether the file that PYTHON resolves to is named like an interpreter other than VERSION. */
 static gboolean
 is_other_version (const char *python, const char *version)
 {
@@ -362,7 +362,7 @@ is_other_version (const char *python, const char *version)
   return strncmp (version, minor, length) != 0 || (version[length] != '.' && version[length] != '\0');
 }
 
-/* Somebody may have written another interpreter into the manifest, or the system's have become newer. */
+/* Somebody may have put another interpreter into the manifest, or the system may have upgraded its own. */
 static gboolean
 environment_facts_fits (const char *python, const struct facts *facts)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The folder of an environment, while it is made and removed.
- *
- * A venv holds its own absolute path (in pyvenv.cfg, in the first line of every script, in the .pyc files),
- * so one that is built aside and renamed is subtly broken. It is therefore built under its final name, and
- * the manifest, written last and renamed into place, is what makes the folder an environment: nobody sees one
- * without it. The folder itself is locked (flock) by whoever makes or removes it; a folder without a manifest
- * that nobody has locked was left by a crash, and the next maker clears it away. Removing goes the other way:
- * the manifest first. */
+/* The folder of an environment during creation and removal. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +13,10 @@
 #include "common/error.h"
 #include "engine/host/environment_private.h"
 
-/* Each level is open while what is below it is removed, and packages can have a thousand. */
+/* Each level stays open while what is below it is removed, and packages can have a thousand. */
 #define LEVELS_MAX 32
 
-/* The directory NAME of DIRECTORY_FD goes to ROOT_FD, by a name of the number *MOVED. */
+/* Moves the directory NAME of DIRECTORY_FD to ROOT_FD, under a name made of the number *MOVED. */
 static int
 folder_lift (int root_fd, int directory_fd, const char *name, guint *moved)
 {
@@ -31,14 +24,14 @@ folder_lift (int root_fd, int directory_fd, const char *name, guint *moved)
     g_autofree char *lifted = g_strdup_printf ("lifted-%u", (*moved)++);
     if (renameat (directory_fd, name, root_fd, lifted) == 0)
       return 0;
-    /* Something of the package's has that name. */
+    /* A file of the package has that name. */
     if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
       return -errno;
   }
 }
 
-/* Removes all that is below DIRECTORY_FD, which is LEVEL levels below ROOT_FD, but for what is too deep: that
- * is in ROOT_FD then, and *MOVED more than it was. */
+/* Removes all that is below DIRECTORY_FD, which is LEVEL levels below ROOT_FD; directories that are too deep
+ * move to ROOT_FD, and *MOVED counts them. */
 static int
 folder_clear_below (int root_fd, int directory_fd, guint level, guint *moved)
 {
@@ -118,7 +111,7 @@ environment_folder_claim (const char *path, gboolean make, GError **error)
                    "%s is in use, or is being made or removed by another program", path);
       return -1;
     }
-    /* Whoever had the lock before may have removed what we opened. */
+    /* The previous holder of the lock may have removed the folder we opened. */
     if (is_same_folder (fd, path))
       return fd_steal (&fd);
   }
@@ -130,7 +123,7 @@ environment_folder_seal (const char *path, int folder_fd, GKeyFile *file, GError
   g_autofree char *text = g_key_file_to_data (file, NULL, NULL);
   g_autofree char *manifest = g_build_filename (path, ENVIRONMENT_MANIFEST, NULL);
   g_autoptr (GError) cause = NULL;
-  /* All that the manifest vouches for must be on disk before it is. */
+  /* Everything the manifest vouches for must be on disk before it. */
   if (syncfs (folder_fd) != 0)
     return error_from_errno (error, errno, "cannot write %s to disk", path);
   if (!g_file_set_contents_full (

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which packages are in an environment. The folders in which installers leave notes are named by package and
- * version (numpy-2.0.1.dist-info), so nothing has to be run or opened. In a caller's own environment these
- * names may be the work of code, and models read them: only what a package may be called is taken. */
+/* Which packages are in an environment. Installers' metadata folders are named by package and version
+ * (numpy-2.0.1.dist-info), so nothing has to be run or opened. In a caller's own environment code may have
+ * written these names, and models read them: only valid package names are taken. */
 #include <string.h>
 
 #include "engine/host/environment_private.h"
@@ -12,7 +12,7 @@
 #define VERSION_BYTES 32
 
 static const char *const endings[] = {".dist-info", ".egg-info"};
-/* There in every environment, and of no use to code. */
+/* In every environment, and useless to code. */
 static const char *const tools[] = {"pip", "setuptools", "wheel", NULL};
 
 static void
@@ -36,7 +36,7 @@ is_made_of (const char *text, const char *more, gsize most)
   return TRUE;
 }
 
-/* As names are compared (PEP 503): scikit_learn is scikit-learn. */
+/* Normalized names (PEP 503): scikit_learn is scikit-learn. */
 static char *
 normalise (const char *name)
 {
@@ -44,7 +44,7 @@ normalise (const char *name)
   return g_strdelimit (lower, "_.", '-');
 }
 
-/* ENTRY is NAME-VERSION and an ending; before that of eggs, -pyX.Y may follow. */
+/* ENTRY is NAME-VERSION and an extension; for eggs, -pyX.Y may precede it. */
 static struct environment_package *
 environment_installed_parse (const char *entry)
 {
@@ -86,7 +86,7 @@ environment_installed (const struct environment *environment)
     const char *entry;
     while (listing && (entry = g_dir_read_name (listing)) && entries++ < ENTRIES_MAX) {
       struct environment_package *package = environment_installed_parse (entry);
-      /* The first that is found is the one that is imported. */
+      /* Python imports the first that it finds. */
       if (package && !g_strv_contains (tools, package->name) && g_hash_table_add (seen, package->name))
         g_ptr_array_add (packages, package);
       else if (package)

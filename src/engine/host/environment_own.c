@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A caller's own environment: the one that is active where they call from. It may lie in a directory that
- * runs write to, such as a project with its .venv, and what is found there is then as much the work of code
- * as of the caller. So nothing of it is run to be asked what it needs, and whose it is, is looked at for each
- * call; the interpreter's first start is that of a zygote, confined.
- *
- * What may be shown of the host follows from two directories, the prefix and that of the interpreter which a
- * virtual environment is made from. Each is looked at here; that it is still the same when it is mounted, and
- * no link to somewhere else, is for layout.c to ask for (PLAN_BIND_REAL). */
+ * runs write to, such as a project with its .venv, and its contents are then as much the work of code as of
+ * the caller. So nothing of it is run to determine its needs, and its owner is checked for each call; the
+ * interpreter first runs as a zygote, confined. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where environments load code from. Their manifests are read and nothing else of them, so that one that
- * cannot be used just now, because it is being put in order, is among them as well. */
+/* Where environments load code from. Only their manifests are read, so that an environment that is unusable
+ * while it is being repaired is included as well. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/paths.h"
 #include "engine/host/environment_private.h"
 
-/* Of the system's Python, and of the programs of shells, with their libraries. */
+/* The system's Python, and shells' programs with their libraries. */
 static const char *const system_places[] = {
     "/bin",       "/sbin",        "/lib",           "/lib32",          "/lib64",         "/libx32",
     "/usr/bin",   "/usr/sbin",    "/usr/lib",       "/usr/lib32",      "/usr/lib64",     "/usr/libx32",
     "/usr/share", "/usr/libexec", "/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/share",
 };
 
-/* Prefixes in which there is more than what code is loaded from. */
+/* Prefixes that hold more than loadable code. */
 static const char *const shared_prefixes[] = {"/", "/usr", "/usr/local", NULL};
 
 static void
@@ -26,7 +26,7 @@ place_free (gpointer data)
   g_free (place);
 }
 
-/* What is below another place is within reach of whoever that is: it needs no looking at. */
+/* A path below another place is exposed with that: no need to check it. */
 static void
 add_place (GPtrArray *places, const char *environment, const char *path)
 {
@@ -80,7 +80,7 @@ environment_places (void)
 {
   GPtrArray *places = g_ptr_array_new_with_free_func (place_free);
   for (gsize i = 0; i < G_N_ELEMENTS (system_places); i++)
-    if (!g_file_test (system_places[i], G_FILE_TEST_IS_SYMLINK)) /* on merged systems, into /usr */
+    if (!g_file_test (system_places[i], G_FILE_TEST_IS_SYMLINK)) /* on merged systems, inside /usr */
       add_place (places, ENVIRONMENT_SYSTEM, system_places[i]);
   g_auto (GStrv) directories = environment_directories ();
   for (gsize i = 0; directories[i]; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an interpreter needs, as far as names and links tell. It is what is left to ask where nobody has made
- * the interpreter an environment: to run it could be to run what code has put in its place. */
+/* An interpreter's needs, as far as names and links tell. This is for an interpreter that nobody has made an
+ * environment of: running it could run what code has put in its place. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,9 +14,10 @@
 /* As many as the kernel follows (MAXSYMLINKS). */
 #define LINKS_MAX 40
 
-/* Where packages are below a prefix, in the order in which Python looks: Debian's own first. */
+/* Where packages are below a prefix, in Python's search order: Debian's own first. */
 static const struct {
-  const char *above, *below; /* the interpreter's name is between them; BELOW NULL: not, it is for all */
+  const char *above, *below; /* the interpreter's name comes between them; BELOW NULL: no name, it is for
+                              * all */
 } package_places[] = {
     {"local/lib", "dist-packages"}, {"lib/python3", NULL},      {"lib", "dist-packages"},
     {"lib", "site-packages"},       {"lib64", "site-packages"},
@@ -29,7 +30,7 @@ interpreter_prefix (const char *python)
   return g_path_get_dirname (directory);
 }
 
-/* "python3.11", with so many digits; "python3.13t", the free-threaded, and "pypy3.10" are none. */
+/* "python3.11", with up to so many digits; "python3.13t", the free-threaded, and "pypy3.10" do not match. */
 static gboolean
 is_cpython (const char *name)
 {
@@ -40,7 +41,7 @@ is_cpython (const char *name)
   return *end == '\0' && minor >= OLDEST_MINOR;
 }
 
-/* A directory that has two names, as lib and lib64 of a venv, is one. */
+/* A directory with two names, as lib and lib64 of a venv, counts once. */
 static gboolean
 environment_read_is_new (GArray *seen, const char *path)
 {
@@ -136,7 +137,7 @@ environment_read_list_of (char *const *paths)
 struct facts *
 interpreter_facts (const struct interpreter *interpreter, GError **error)
 {
-  /* One that is called by a link from elsewhere would look for its modules there. */
+  /* A Python called by a link from elsewhere would look for its modules there. */
   gboolean called = interpreter->venv || facts_is_below (interpreter->python, interpreter->base);
   const char *executable = called ? interpreter->python : interpreter->real;
   g_autoptr (json_t) answer =

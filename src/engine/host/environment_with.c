@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run asks for, and where it is kept. */
+/* What a run requests, and where it is kept. */
 #include "engine/host/environment_with.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ environment_with_is_name (const char *name)
 
 /* ---- requirements ---- */
 
-/* What pip would take for a file where there is one of that name. */
+/* pip would take these for a file if one of that name exists. */
 static gboolean
 is_archive (const char *name)
 {
@@ -43,8 +43,8 @@ is_archive (const char *name)
   return FALSE;
 }
 
-/* Blanks may stand around operators, commas and brackets, and nowhere between two words: there, "a b" would
- * be another package, ab. */
+/* Blanks may surround operators, commas and brackets, but not separate two words: "a b" would become another
+ * package, ab. */
 static gboolean
 has_inner_blank (const char *text)
 {
@@ -60,7 +60,7 @@ has_inner_blank (const char *text)
   return FALSE;
 }
 
-/* Why TEXT is no requirement, for people. */
+/* Why TEXT is no valid requirement, for people. */
 static const char *
 why_no_requirement (const char *text)
 {
@@ -83,7 +83,7 @@ compare_texts (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The parts of the list TEXT between its commas, sorted. The caller's. */
+/* The comma-separated parts of TEXT, sorted. The caller's. */
 static char *
 sorted_parts (const char *text)
 {
@@ -92,7 +92,7 @@ sorted_parts (const char *text)
   return g_strjoinv (",", parts);
 }
 
-/* As names are compared (PEP 503). */
+/* Normalized names (PEP 503). */
 static char *
 plain_name (const char *name)
 {
@@ -113,7 +113,7 @@ without_blanks (const char *text)
   return g_ascii_strdown (joined, -1);
 }
 
-/* TEXT in the form of all that mean the same; NULL: it is no requirement. */
+/* TEXT in its canonical form; NULL: it is no requirement. */
 static char *
 environment_with_normalise (const char *text)
 {
@@ -173,7 +173,7 @@ environment_with_name (const struct environment *base, const char *const *requir
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
   g_autofree char *fingerprint = environment_fingerprint (base);
   const char *const parts[] = {"1", base->name, fingerprint, sources ? "sources" : "wheels"};
-  /* With the zero byte at its end, none of them runs into the next. */
+  /* The zero byte at the end separates them. */
   for (gsize i = 0; i < G_N_ELEMENTS (parts); i++)
     g_checksum_update (sum, (const guchar *)parts[i], (gssize)strlen (parts[i]) + 1);
   for (gsize i = 0; requirements[i]; i++)
@@ -197,7 +197,7 @@ environment_with_base (const char *name, GError **error)
 
 /* ---- the cache ---- */
 
-/* Changes when the environment is used, and says for whom it was made; not a part of it. */
+/* Changes on use, and holds the owner it was made for; not part of the environment. */
 static char *
 mark_of (const char *folder)
 {
@@ -252,7 +252,7 @@ environment_with_find (const char *base, const char *const *requirements, const 
 
 struct kept {
   char *folder, *owner;
-  gboolean made; /* else it is being made, or a daemon that was killed left it */
+  gboolean made; /* else it is being made, or was left by a killed daemon */
   guint64 bytes;
   gint64 used_us;
 };
@@ -292,7 +292,7 @@ kept_read (const char *folder)
   return kept;
 }
 
-/* All of them, the one that was not used for longest first. */
+/* All of them, least recently used first. */
 static GPtrArray *
 kept_list (void)
 {
@@ -308,7 +308,7 @@ kept_list (void)
   return list;
 }
 
-/* One that is in use, or is being made, is locked, and stays. */
+/* An environment in use or being made is locked, and stays. */
 static gboolean
 kept_remove (const struct kept *kept)
 {
@@ -338,8 +338,8 @@ environment_with_sweep (void)
   }
 }
 
-/* Removes from LIST and from disk until BYTES more and one more of OWNER (NULL: of anybody) are within both
- * bounds. Returns whether they are. */
+/* Removes from LIST and from disk until BYTES more and one more of OWNER (NULL: of anybody) fit both bounds.
+ * Returns whether they do. */
 static gboolean
 kept_make_room (GPtrArray *list, const char *owner, guint64 bytes, guint64 most_bytes, guint64 most_sets)
 {
@@ -386,9 +386,7 @@ int
 environment_with_hold (const struct environment *environment, GError **error)
 {
   autoclose int fd = open (environment->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  /* While there is a manifest, nobody has the lock alone for longer than a look or the beginning of a
-   * removal.
-   */
+  /* Once there is a manifest, an exclusive lock lasts only for a check or the beginning of a removal. */
   if (fd >= 0 && faccessat (fd, ENVIRONMENT_MANIFEST, F_OK, 0) == 0 && flock (fd, LOCK_SH) == 0 &&
       faccessat (fd, ENVIRONMENT_MANIFEST, F_OK, 0) == 0)
     return fd_steal (&fd);

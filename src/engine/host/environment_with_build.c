@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making an environment with packages more, in a thread of its own.
+/* Making an environment with added packages, in a thread of its own.
  *
- * The virtual environment is made of the interpreter that the base has. A file of its site-packages
- * (BASE_FILE) adds the directories of the base, so that pip finds what is there and installs the rest alone.
- * pip is the base's, and runs before anything was installed; after that the new interpreter, which would load
- * what packages put into .pth files, is started in sandboxes only. So what it needs is read from names and
- * links (environment_read.c), and the base's interpreter compiles.
+ * The virtual environment uses the base's interpreter. A file in its site-packages (BASE_FILE) adds the
+ * directories of the base, so that pip finds their packages and installs only the rest. pip is the base's,
+ * and runs before anything was installed; after that the new interpreter, which would run the .pth files of
+ * packages, starts in sandboxes only. So its needs are read from names and links (environment_read.c), and
+ * the base's interpreter compiles.
  *
- * What is made has a thread, which shares nothing with those who wait for it but their sockets
- * (environment_with_making.c), on which it says what it does and how it ended: a byte for the kind, and text.
- * It has copies of all else, since nobody need wait for it. Where another process makes the same, the lock of
- * the folder decides, and the other finds it there.
+ * Each build has a thread, which shares with its waiters only their sockets (environment_with_making.c), on
+ * which it reports its steps and its end: a byte for the kind, and text. It has copies of all else, since all
+ * waiters may leave. If another process makes the same, the lock of the folder decides, and the other finds
+ * it there.
  *
- * Packages are somebody else's bytes, in an archive that may be a thousand times larger than it was to
- * download. So all that is written meanwhile is below one folder, whose size is looked at again and again,
- * and the programs that write it have limits for each file and for their memory. */
+ * Packages are untrusted archives, which may unpack to a thousand times their size. So everything is written
+ * below one folder, whose size is checked repeatedly, and the programs that write it have limits for each
+ * file and for their memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -35,17 +35,17 @@
 #define VENV_MS    (2 * 60 * 1000)
 #define LINE_BYTES 200
 #define SAID_BYTES 2000
-/* Of what pip said last, in an error. */
+/* Of pip's last lines, in an error. */
 #define TROUBLES_MAX 3
 
-/* pip needs a tenth of it; source code of a package can be such that compiling it takes any amount. */
+/* pip needs a tenth of it; some source code takes any amount to compile. */
 #define MEMORY_BYTES ((guint64)2 << 30)
 
-/* An interpreter that nobody uses ends sooner, unless the host is busy. */
+/* An unused interpreter ends sooner, unless the host is busy. */
 #define ROOM_US      (10 * G_USEC_PER_SEC)
 #define ROOM_LOOK_US (G_USEC_PER_SEC / 20)
 
-/* An empty file needs room as well. */
+/* An empty file takes space as well. */
 #define FILE_BYTES_LEAST 4096
 
 #define BASE_FILE        "adder-base.pth"
@@ -54,12 +54,12 @@
 #define SAID_PROGRESS 'p'
 #define SAID_ROOM     'm'
 #define SAID_READY    'r'
-#define SAID_FAILED   'f' /* and the code of the error as a letter from A on */
+#define SAID_FAILED   'f' /* followed by the error's code as a letter from A on */
 
 struct build {
   char *base_name, *owner;
   GStrv with;
-  /* Of the configuration, which may end before the thread does. */
+  /* From the configuration, which may end before the thread. */
   guint64 install_ms, build_bytes, environment_bytes;
   struct environment_with_room room;
   struct making_bounds bounds;
@@ -84,7 +84,7 @@ build_free (struct build *build)
   g_free (build);
 }
 
-/* ---- saying ---- */
+/* ---- messages ---- */
 
 static char *
 build_word (const char *kind, const char *text, gssize most)
@@ -114,24 +114,24 @@ build_end (struct build *build, const GError *error)
 
 struct build_listener {
   const struct build *build;
-  const char *what;     /* it does: "install polars" */
-  gboolean pip;         /* its lines are known */
-  gboolean unreachable; /* it tries in vain to reach the index */
+  const char *what;     /* its task: "install polars" */
+  gboolean pip;         /* its output format is known */
+  gboolean unreachable; /* it cannot reach the index */
   gboolean none;        /* it found no version that it may install */
-  gboolean too_large;   /* a file was larger than it may be */
-  GPtrArray *troubles;  /* the last lines that say what went wrong */
+  gboolean too_large;   /* a file exceeded its limit */
+  GPtrArray *troubles;  /* the last lines that explain a failure */
 };
 
 static void
 build_note_trouble (struct build_listener *listener, const char *line)
 {
-  /* Where that is on this machine is nothing that every caller is told. */
+  /* Not every caller may learn where that is on this machine. */
   g_autofree char *folder = g_strconcat (listener->build->folder, "/", NULL);
   g_autoptr (GString) text = g_string_new (line);
   g_string_replace (text, folder, "", 0);
   if (listener->troubles->len == TROUBLES_MAX)
     g_ptr_array_remove_index (listener->troubles, 0);
-  /* Such as a list of all versions that there are. */
+  /* Such as a list of all existing versions. */
   if (text->len > LINE_BYTES) {
     const char *blank = g_strrstr_len (text->str, LINE_BYTES, " ");
     g_string_truncate (text, blank ? (gsize)(blank - text->str) : LINE_BYTES);
@@ -166,7 +166,7 @@ build_hear_line (const char *line, gboolean from_stderr, gpointer data)
 
 /* ---- size ---- */
 
-/* What is below PATH has on disk; any number above MOST where it has more. */
+/* The disk space below PATH; above MOST, any larger number. */
 static guint64
 build_measure (const char *path, guint64 most)
 {
@@ -281,7 +281,7 @@ python_quoted (const char *text)
   return g_strconcat ("\"", escaped, "\"", NULL);
 }
 
-/* site.addsitedir and no plain lines, so that .pth files of the base count too. */
+/* site.addsitedir instead of plain lines, so that .pth files of the base count too. */
 static gboolean
 build_join_base (const struct build *build, const char *packages, GError **error)
 {
@@ -304,7 +304,7 @@ build_install (const struct build *build, GError **error)
 {
   g_autoptr (GPtrArray) argv = environment_pip_install (build->python);
   g_ptr_array_add (argv, (gpointer) "--no-warn-script-location");
-  /* Its cache grows without end, and may have what another user put there. */
+  /* Its cache grows without bound, and may hold what another user put there. */
   g_ptr_array_add (argv, (gpointer) "--no-cache-dir");
   if (!build->sources)
     g_ptr_array_add (argv, (gpointer) "--only-binary=:all:");
@@ -325,7 +325,7 @@ build_install (const struct build *build, GError **error)
   return FALSE;
 }
 
-/* The directory for what programs leave meanwhile. */
+/* The directory for temporary files of programs. */
 static gboolean
 build_make_temporary (const struct build *build, GError **error)
 {
@@ -343,8 +343,8 @@ build_remove_temporary (const struct build *build, GError **error)
   return result == 0 || error_from_errno (error, result, "cannot remove %s", build->temporary);
 }
 
-/* What is kept may be in use only because an interpreter of it is kept ready; who waits for this build can
- * have that ended. How long that takes no lock tells, so it is tried again and again. */
+/* A kept environment may be in use only because its interpreter is kept ready; a waiter for this build can
+ * end that. No lock tells how long that takes, so it is retried. */
 static gboolean
 build_make_room (const struct build *build, GError **error)
 {
@@ -379,7 +379,7 @@ build_find_room (struct build *build, GError **error)
   return FALSE;
 }
 
-/* What cannot be compiled is imported all the same. */
+/* Modules that cannot be compiled are still importable. */
 static void
 build_compile (const struct build *build)
 {
@@ -390,7 +390,7 @@ build_compile (const struct build *build)
   (void)build_run (build, argv, FALSE, build->install_ms, "compile", &ignored);
 }
 
-/* matplotlib's list of fonts; another version of it makes its own. */
+/* matplotlib's font list; another version of it makes its own. */
 static void
 build_copy_cache (const struct build *build)
 {
@@ -408,7 +408,7 @@ build_copy_cache (const struct build *build)
   }
 }
 
-/* ONE and those of OTHER that are not in or below one of them. The caller's. */
+/* ONE, and those of OTHER that are not inside one of them. The caller's. */
 static GStrv
 joined_paths (char *const *one, char *const *other)
 {
@@ -466,8 +466,8 @@ build_fill (struct build *build, int folder_fd, GError **error)
 
 /* ---- the whole ---- */
 
-/* The directory of them all. Root's sandboxes are another user, to whom a state directory may be closed, but
- * not what is shown to them. */
+/* The directory of them all. Root's sandboxes are another user, who may have no access to a state directory,
+ * but needs it to what is exposed to them. */
 static gboolean
 make_with_directory (GError **error)
 {
@@ -488,7 +488,7 @@ build_await_turn (const struct build *build, GError **error)
   return making_await_turn (build->making, &build->bounds, said, error);
 }
 
-/* The folder, where it is to be filled; -1 without ERROR where somebody else has done so. */
+/* The folder, if it must be filled; -1 without ERROR if somebody else has done so. */
 static int
 build_claim (const struct build *build, GError **error)
 {
@@ -520,11 +520,11 @@ build_make (struct build *build, GError **error)
   build->python = g_build_filename (build->venv, "bin", "python", NULL);
   build->temporary = g_build_filename (build->folder, "tmp", NULL);
   autoclose int fd = build_claim (build, error);
-  /* Whoever had the lock before may have made it. */
+  /* The previous holder of the lock may have made it. */
   if (fd < 0 || environment_with_is_ready (build->folder))
     return environment_with_is_ready (build->folder);
   environment_with_sweep ();
-  int result = environment_folder_clear (fd); /* what a crash left */
+  int result = environment_folder_clear (fd); /* left by a crash */
   if (result != 0)
     return error_from_errno (error, result, "cannot clear %s", build->folder);
   if (fchmod (fd, 0755) != 0)
@@ -588,7 +588,7 @@ environment_with_start (const struct environment_with_order *order, const struct
   build->making = making_begin (order->name, build->owner, &build->bounds, ends[1], &listens, error);
   if (!listens)
     close (ends[1]);
-  if (!build->making) { /* another makes it, or nobody may */
+  if (!build->making) { /* another makes it, or it is not allowed */
     build_free (build);
     return listens ? fd_steal (&heard) : -1;
   }

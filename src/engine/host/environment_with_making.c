@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Environments with packages more that are being made: who waits for which, and whose turn it is.
+/* Environments with added packages being made: who waits for which, and whose turn it is.
  *
- * Whoever asks for one that is being made hears of that; else a new one is begun, which waits until fewer are
- * made, of its owner and in all. The first in line whose owner may have one more is next, so that an owner
- * who asks for many holds up nobody else. One that nobody waits for any more before it is its turn is not
- * made.
+ * A request for one that is being made joins it; otherwise a new build is queued until its owner's and the
+ * total number allow it. The first in line whose owner may have one more is next, so that an owner with many
+ * requests holds up nobody else. A build that has lost all its waiters before its turn is dropped.
  *
- * Those who wait have a socket each, on which they are told what is done: packets of text. Nothing here waits
- * for one who does not read. */
+ * Each waiter has a socket, on which it gets progress as packets of text. Nothing here waits for one that
+ * does not read. */
 #include <errno.h>
 #include <linux/sockios.h>
 #include <poll.h>
@@ -24,10 +23,10 @@
 /* Each has a thread. */
 #define MAKING_MAX 256
 
-/* Of one that is made, who wait for it. */
+/* Waiters for one build. */
 #define LISTENERS_MAX 256
 
-/* Of progress, that nobody has read yet: then no more is told, and the last word still fits. */
+/* Of unread progress: beyond it no more is sent, and the last message still fits. */
 #define UNREAD_BYTES (32 << 10)
 
 LOCK_CLASS (making);
@@ -60,7 +59,7 @@ making_is_gone (int fd)
   return poll (&polled, 1, 0) > 0 && (polled.revents & (POLLHUP | POLLERR));
 }
 
-/* Forgets those who wait no longer. Returns whether somebody does. */
+/* Forgets the waiters that have left. Returns whether any remain. */
 REQUIRES (making)
 static gboolean
 making_is_awaited (struct making *making)
@@ -98,7 +97,7 @@ making_find (const char *name)
 
 /* ---- turns ---- */
 
-/* How many are made now, of OWNER or (NULL) in all. */
+/* How many are being made now, of OWNER or (NULL) in all. */
 REQUIRES (making)
 static guint64
 making_count_running (const char *owner)
@@ -111,7 +110,7 @@ making_count_running (const char *owner)
   return count;
 }
 
-/* Those of OWNER that wait for their turn, and for which somebody waits. */
+/* OWNER's queued builds that still have waiters. */
 REQUIRES (making)
 static guint64
 making_count_waiting (const char *owner)
@@ -124,7 +123,7 @@ making_count_waiting (const char *owner)
   return count;
 }
 
-/* Whether it is the turn of MAKING: of those in line whose owner may have one more, it is the first. */
+/* Whether it is the turn of MAKING: it is the first in line whose owner may have one more. */
 REQUIRES (making)
 static gboolean
 making_is_next (const struct making *making, const struct making_bounds *bounds)
@@ -168,7 +167,7 @@ making_await_turn (struct making *making, const struct making_bounds *bounds, co
 
 /* ---- beginning and end ---- */
 
-/* Those that nobody waits for end by themselves when they look. Returns how many are left. */
+/* Those without waiters end by themselves when they check. Returns how many are left. */
 REQUIRES (making)
 static guint
 making_count_wanted (void)
@@ -206,7 +205,7 @@ making_has_room (const struct making *making, const struct making_bounds *bounds
   return FALSE;
 }
 
-/* FD hears of MAKING, unless too many do. */
+/* FD gets the messages of MAKING, unless it has too many listeners. */
 REQUIRES (making)
 static gboolean
 making_listen (struct making *making, int fd, GError **error)

@@ -20,8 +20,8 @@
 
 /* ---- isolation ---- */
 
-/* What a worker verified of itself, how its absence is called, and the level that is out of reach without it.
- * Where it only deepens the defence that another mechanism gives, its absence is told but does not cost the
+/* What a worker verified of itself, how its absence is reported, and the highest level without it. The
+ * absence of one that only adds to another mechanism's protection is reported but does not lower the
  * level. */
 static const struct {
   uint32_t mechanism;
@@ -46,8 +46,8 @@ guint
 host_isolation (uint32_t reached, enum isolation isolation, gboolean grouped, GPtrArray *missing)
 {
   guint level = !grouped ? 2 : reached & WIRE_OWN_KERNEL ? 4 : 3;
-  /* That somebody else than the host's user made the other namespaces, and gave up what they had there, is as
-   * good as one for users. */
+  /* Namespaces made by a user other than the host's, who then gave up all rights there, count as a user
+   * namespace. */
   uint32_t given = isolation == ISOLATION_CONTAINER ? WIRE_USER_NAMESPACE : 0;
   if (!grouped && missing)
     g_ptr_array_add (missing, (gpointer)(guintptr) "cgroup");
@@ -59,11 +59,11 @@ host_isolation (uint32_t reached, enum isolation isolation, gboolean grouped, GP
     if (missing)
       g_ptr_array_add (missing, (gpointer)(guintptr)mechanisms[i].name);
   }
-  /* Without a file tree of its own, landlock alone stands between a sandbox and the host's files. */
+  /* Without a file tree of its own, only landlock separates a sandbox from the host's files. */
   return level == 1 && !(reached & WIRE_LANDLOCK) ? 0 : level;
 }
 
-/* The most that each kind can come to. */
+/* The highest level of each kind. */
 static guint
 level_of (const struct host *host, enum isolation isolation)
 {
@@ -77,7 +77,7 @@ level_of (const struct host *host, enum isolation isolation)
   }
 }
 
-/* What keeps the host at LEVEL, where WANTED is asked for: the fact to show. */
+/* Why the host is at LEVEL, if WANTED is required: the fact to show. */
 static enum probe_fact
 obstacle (const struct host *host, guint level, guint wanted)
 {
@@ -95,7 +95,7 @@ obstacle (const struct host *host, guint level, guint wanted)
 guint
 host_least_level (const struct host *host, enum isolation isolation)
 {
-  /* What is expected of each kind, where nothing else is said. */
+  /* The default requirement of each kind. */
   static const guint standard[ISOLATIONS] = {
       [ISOLATION_AUTO] = 2,       [ISOLATION_NONE] = 0,      [ISOLATION_PROCESS] = 1,
       [ISOLATION_NAMESPACES] = 2, [ISOLATION_CONTAINER] = 2,
@@ -113,7 +113,7 @@ host_check (const struct host *host, enum isolation isolation, guint wanted, GEr
 {
   if (isolation == ISOLATION_AUTO)
     isolation = host->isolation;
-  /* What one comes to shows when there is one. */
+  /* Its real level shows only once there is one. */
   if (isolation == ISOLATION_CONTAINER)
     return TRUE;
   guint level = level_of (host, isolation);
@@ -161,8 +161,7 @@ static const struct {
     {"none", CGROUP_NONE},
 };
 
-/* Opens a node of control groups as the configuration wants it. "auto" takes what works, and does without
- * otherwise. */
+/* Opens a node of control groups as configured. "auto" takes what works, or does without. */
 static gboolean
 open_cgroups (struct host *host, unsigned flags, GError **error)
 {
@@ -199,7 +198,7 @@ count_cpus (void)
   return g_get_num_processors ();
 }
 
-/* What a sandbox and a zygote's share cost at most; beyond that, what a program has open anyway. */
+/* The maximum cost of a sandbox with its share of a zygote; beyond that, what a program has open anyway. */
 #define DESCRIPTORS_OF_A_SANDBOX 18
 #define DESCRIPTORS_BESIDE       200
 
@@ -235,7 +234,7 @@ open_runner (struct host *host, GError **error)
   return TRUE;
 }
 
-/* What ID of this process's user namespace is outside of it, by MAP; -1 when it is nothing there. */
+/* The id outside of this process's user namespace for ID, by MAP; -1 when unmapped. */
 static gint64
 id_outside (const char *map, guint64 id)
 {
@@ -251,8 +250,8 @@ id_outside (const char *map, guint64 id)
   return -1;
 }
 
-/* Root of a user namespace that an ordinary user made may not, and has no other ids to give away:
- * it is an ordinary user in all but name. */
+/* Root of a user namespace made by an ordinary user may not, and has no other ids to give away: in effect it
+ * is an ordinary user. */
 static gboolean
 may_drop_groups (void)
 {
@@ -273,8 +272,7 @@ check_owner (const struct host *host, GError **error)
   return FALSE;
 }
 
-/* The best that works, but not more than the configuration says. That nothing is confined is never a choice
- * of ours. */
+/* The best that works, within the configuration. Running unconfined is never chosen automatically. */
 static enum isolation
 host_choose_isolation (const struct host *host)
 {
@@ -288,7 +286,7 @@ host_choose_isolation (const struct host *host)
   return ISOLATION_NONE;
 }
 
-/* The control groups are known by now: what they do not count, the filter refuses. */
+/* The control groups are known by now: the filter refuses what they do not count. */
 static gboolean
 build_filter (struct host *host, enum isolation isolation, enum network network, gboolean host_sockets,
               GError **error)
@@ -368,9 +366,9 @@ host_check_config (const struct config *config, GError **error)
 
 /* ---- the process ---- */
 
-/* What is larger goes back to the system when it is freed. Left alone, the C library keeps pieces of the size
- * that it saw last, up to 32 MiB of them in each of its arenas: sandboxes could have a daemon hold a gigabyte
- * by sending it large messages. */
+/* Larger blocks go back to the system when freed. By default the C library keeps pieces of the last size, up
+ * to 32 MiB of them in each of its arenas: large messages from sandboxes could make a daemon hold a
+ * gigabyte. */
 #define MAPPED_BYTES (256 << 10)
 
 static gint owns_process;

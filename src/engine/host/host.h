@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an engine found out once about the host and shares among its pools: nothing here changes afterwards,
- * but for what host_prepare makes. */
+ * except what host_prepare makes. */
 #pragma once
 
 #include <glib.h>
@@ -22,31 +22,31 @@ struct host {
   char *libexec;               /* folder of the runner */
   char *launcher;              /* adder-zygote in it */
   char *container_launcher;    /* adder-container */
-  enum isolation isolation;    /* the best kind that there is and that the configuration allows */
+  enum isolation isolation;    /* the best kind that the host and the configuration allow */
   int init_fd;                 /* adder-init */
   struct cgroup_node *cgroups; /* NULL: none */
-  char *cgroup_reason;         /* why there are none, for people; NULL: there are */
+  char *cgroup_reason;         /* why there are none, for people; NULL: available */
   struct workspace_owner owner;
   guint cpus;
-  uint32_t mitigations; /* that all sandboxes are to have: the configuration's */
+  uint32_t mitigations; /* for all sandboxes: the configuration's */
 
-  /* Made when a kind of isolation is first wanted, under the lock, and then as lasting as the rest. */
+  /* Made, under the lock, when a kind of isolation is first wanted, and then constant like the rest. */
   MUTEX (host) lock;
-  /* Sealed memfds: the seccomp programs of its sandboxes, without and with sockets of the host in them. */
+  /* Sealed memfds: the seccomp programs of its sandboxes, without and with the host's sockets inside. */
   int filter_fd[ISOLATIONS][NETWORKS][2];
-  struct scratch *scratch; /* workspaces, where sandboxes have no mounts of their own */
+  struct scratch *scratch; /* workspaces, if sandboxes have no mounts of their own */
 };
 
-/* CONFIG becomes the host's. Returns NULL with ERROR when something that every run needs is not there: the
- * runner's files, or the control groups that the configuration insists on. What only lowers the isolation
- * level is no error. */
+/* CONFIG becomes the host's. Returns NULL with ERROR when something that every run needs is missing: the
+ * runner's files, or the control groups that the configuration requires. A lower isolation level is no
+ * error. */
 struct host *host_new (struct config *config, GError **error);
 void host_free (struct host *host);
 
-/* The most descriptors that sandboxes, zygotes and what a program has open anyway may come to. */
+/* The most descriptors for sandboxes, zygotes and what a program has open anyway. */
 guint64 host_descriptors (const struct config *config);
 
-/* Whether a host could be made with CONFIG: what it says of mitigations. */
+/* Whether a host could be made with CONFIG: checks its mitigations. */
 gboolean host_check_config (const struct config *config, GError **error);
 
 /* Whether WORD is a mitigation (sandbox/mitigations.h). */
@@ -55,15 +55,15 @@ gboolean host_check_mitigation (const char *word, GError **error);
 /* The highest level: in a container, with a kernel of its own. */
 #define HOST_LEVELS 4
 
-/* The level below which the configuration lets nothing run of the kind ISOLATION. */
+/* The lowest level at which the configuration lets ISOLATION run. */
 guint host_least_level (const struct host *host, enum isolation isolation);
 
-/* Whether a run may be made with ISOLATION (ISOLATION_AUTO: the host's best) where at least the level WANTED
- * is asked for: FALSE with ADDER_ERROR_UNSUPPORTED saying what the host lacks and how to get it. */
+/* Whether a run may be made with ISOLATION (ISOLATION_AUTO: the host's best) at the level WANTED or higher:
+ * FALSE with ADDER_ERROR_UNSUPPORTED saying what the host lacks and how to get it. */
 gboolean host_check (const struct host *host, enum isolation isolation, guint wanted, GError **error);
 
-/* Makes ready what zygotes of ISOLATION need whose sandboxes have NETWORK. HOST_SOCKETS: sockets of the host
- * have names there. */
+/* Prepares what zygotes of ISOLATION need if their sandboxes have NETWORK. HOST_SOCKETS: the host's sockets
+ * are reachable by name there. */
 gboolean host_prepare (struct host *host, enum isolation isolation, enum network network,
                        gboolean host_sockets, GError **error);
 
@@ -73,13 +73,12 @@ int host_open_filter (struct host *host, enum isolation isolation, enum network 
                       gboolean host_sockets, GError **error);
 
 /* The isolation level of a sandbox of ISOLATION that REACHED those mechanisms (enum wire_mechanism). The
- * names of what it lacks are added to MISSING (static strings), which may be NULL. GROUPED: it is in a
+ * names of those it lacks are added to MISSING (static strings), which may be NULL. GROUPED: it is in a
  * control group. */
 guint host_isolation (uint32_t reached, enum isolation isolation, gboolean grouped, GPtrArray *missing);
 
 /* To be called by `adder serve`, before it makes an engine: the process is Adder's own. It may be moved into
- * another control group so that groups of sandboxes can be made beside it (cgroup v2), takes as many
- * descriptors as it may have, and says how the C library keeps memory. A library in somebody's process may
- * not. */
+ * another control group so that groups of sandboxes can be made beside it (cgroup v2), raises its descriptor
+ * limit, and tunes the C library's allocator. A library in somebody else's process may not. */
 void host_own_process (void);
 gboolean host_owns_process (void);

@@ -9,7 +9,7 @@ void
 id_make (char ret_id[ID_BYTES])
 {
   guint8 bytes[16];
-  /* Blocks only before the kernel's generator was first seeded, at boot; 16 bytes always come whole. */
+  /* Blocks only before the kernel's generator is first seeded, at boot; 16 bytes always come whole. */
   while (getrandom (bytes, sizeof bytes, 0) != (gssize)sizeof bytes)
     ;
   guint64 us = (guint64)g_get_real_time ();

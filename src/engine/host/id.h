@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids that are unique everywhere and sort by the microsecond they were made in: UUID version 7 (RFC 9562,
+/* Ids that are globally unique and sort by the microsecond of their creation: UUID version 7 (RFC 9562,
  * section 5.7). */
 #pragma once
 

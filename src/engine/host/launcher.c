@@ -15,11 +15,11 @@
 #include "common/error.h"
 #include "common/log.h"
 
-/* It ends by itself within milliseconds, unless it is stuck. */
+/* It exits within milliseconds, unless it is stuck. */
 #define END_WAIT_MS 2000
 
 /* posix_spawn: with glibc a vfork that blocks signals meanwhile, so that nothing of the embedding program
- * runs in the child. The launcher itself resets what is inherited otherwise. */
+ * runs in the child. The launcher itself resets other inherited state. */
 gboolean
 launcher_start (const char *program, char *const *arguments, const struct launcher_fd *fds, gsize count,
                 int *ret_pidfd, GError **error)
@@ -30,7 +30,7 @@ launcher_start (const char *program, char *const *arguments, const struct launch
   gsize made = 0;
   int r = 0;
   posix_spawn_file_actions_init (&actions);
-  /* What lies above is out of the way of the numbers that they shall have. */
+  /* Numbers above this cannot collide with those they will get. */
   for (; made < count && r == 0; made++) {
     lifted[made] = fcntl (fds[made].from, F_DUPFD_CLOEXEC, LAUNCHER_FDS_END);
     r = lifted[made] < 0 ? errno : posix_spawn_file_actions_adddup2 (&actions, lifted[made], fds[made].to);
@@ -47,7 +47,7 @@ launcher_start (const char *program, char *const *arguments, const struct launch
     return FALSE;
 
   int pidfd = pidfd_open (pid, 0);
-  /* ESRCH: it has ended, and the embedding program ignores SIGCHLD, which has the kernel reap. */
+  /* ESRCH: it has ended, and the embedding program ignores SIGCHLD, which makes the kernel reap. */
   if (pidfd >= 0 || errno == ESRCH) {
     *ret_pidfd = pidfd;
     return TRUE;

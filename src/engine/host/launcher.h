@@ -4,14 +4,14 @@
 
 #include <glib.h>
 
-/* A descriptor that the program shall have as TO. */
+/* A descriptor that the program gets as TO. */
 struct launcher_fd {
   int from, to;
 };
 
 /* Starts PROGRAM with ARGUMENTS and COUNT descriptors beside the standard ones; all numbers TO are below
- * LAUNCHER_FDS_END. *RET_PIDFD, the caller's, is to be waited for (launcher_reap); -1: it has ended already,
- * and the embedding program has the kernel reap. */
+ * LAUNCHER_FDS_END. *RET_PIDFD, the caller's, must be waited for (launcher_reap); -1: it has ended already,
+ * and the kernel reaped it for the embedding program. */
 #define LAUNCHER_FDS_END 10
 gboolean launcher_start (const char *program, char *const *arguments, const struct launcher_fd *fds,
                          gsize count, int *ret_pidfd, GError **error);
@@ -25,6 +25,6 @@ gboolean launcher_was_killed (int pidfd);
 /* Returns FALSE when the process behind PIDFD did not end within WAIT_MS. */
 gboolean launcher_wait (int pidfd, int wait_ms);
 
-/* Waits for the end of *PIDFD, kills it when that does not come, and closes it; -1 is allowed. WHAT is what
- * the log calls it. */
+/* Waits for the end of *PIDFD, kills it on timeout, and closes it; -1 is allowed. WHAT is its name in the
+ * log. */
 void launcher_reap (int *pidfd, const char *what);

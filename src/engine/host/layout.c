@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plan of a zygote. The roots of an environment appear at their own paths, because venvs and prefixes
- * hold absolute paths; environment_find gives none that a sandbox covers with something of its own. */
+ * hold absolute paths; environment_find returns none that a sandbox would hide. */
 #include "engine/host/layout.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #define CACHE "/adder/cache"
 
-/* The user that code sees itself as is the id of the nested user namespace: see sandbox/namespaces.h. */
+/* Code runs as this id in the nested user namespace: see sandbox/namespaces.h. */
 #define PASSWD                                                                                               \
   "root:x:0:0:root:/:/usr/sbin/nologin\n"                                                                    \
   "sandbox:x:65534:65534:sandbox:/tmp:/bin/sh\n"
@@ -47,12 +47,12 @@ static const struct plan_step interpreter_steps[] = {
     {PLAN_BIND, "/usr", "/usr"},
     {PLAN_COPY, "/etc/mime.types", "/etc/mime.types"},
     {PLAN_COPY, "/etc/matplotlibrc", "/etc/matplotlibrc"},
-    /* Debian's libblas.so.3 and its like are links through here. */
+    /* Debian's libblas.so.3 and similar are links through here. */
     {PLAN_TREE, "/etc/alternatives", "/etc/alternatives"},
     {PLAN_TREE, "/etc/fonts", "/etc/fonts"},
 };
 
-/* What programs of a shell read beside their libraries: locales, times, certificates, kinds of files. */
+/* What shell programs read beside their libraries: locales, time zones, certificates, file types. */
 static const struct plan_step shell_steps[] = {
     {PLAN_BIND_MAYBE, "/usr/lib/locale", "/usr/lib/locale"},
     {PLAN_BIND_MAYBE, "/usr/share/zoneinfo", "/usr/share/zoneinfo"},
@@ -64,7 +64,7 @@ static const struct plan_step shell_steps[] = {
     {PLAN_COPY, "/etc/ssl/openssl.cnf", "/etc/ssl/openssl.cnf"},
 };
 
-/* How names become addresses, by what a zygote's sandboxes have of the network. */
+/* How names are resolved, by the network of a zygote's sandboxes. */
 static const struct plan_step name_steps[NETWORKS][2] = {
     [NETWORK_NONE] = {{PLAN_TEXT, "127.0.0.1 localhost adder\n::1 localhost adder\n", "/etc/hosts"}},
     [NETWORK_FULL] = {{PLAN_COPY, "/etc/hosts", "/etc/hosts"},
@@ -90,7 +90,7 @@ add_step (struct layout *layout, enum plan_kind kind, const char *source, const 
   g_array_append_val (layout->steps, step);
 }
 
-/* A shell's programs are all in one place, and its libraries come one by one. */
+/* A shell's programs are in one place, and its libraries come one by one. */
 static void
 add_merged (struct layout *layout, gboolean shell)
 {
@@ -105,8 +105,8 @@ add_merged (struct layout *layout, gboolean shell)
   }
 }
 
-/* Debian's Pythons have a link to a module in /etc that changes the host's own interpreter. That is none of a
- * sandbox's, and a link that leads nowhere trips up whoever copies or walks the library: an empty module. */
+/* Debian's Pythons link to a module in /etc that customizes the host's own interpreter. Sandboxes must not
+ * get that, and a dangling link breaks tools that copy or walk the library: use an empty module. */
 static void
 add_site_modules (struct layout *layout)
 {
@@ -128,7 +128,7 @@ layout_is_below (const char *path, const char *directory)
   return strncmp (path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
-/* In place of chosen parts: all that the host has at its top, but for what a sandbox has of its own. */
+/* Instead of chosen parts: everything at the host's root, except what a sandbox has of its own. */
 static void
 add_whole_host (struct layout *layout)
 {
@@ -147,8 +147,8 @@ add_whole_host (struct layout *layout)
       g_array_append_val (layout->steps, common_steps[i]);
 }
 
-/* What was looked at when the environment was found. Somebody may have put a link elsewhere since, as code
- * does whose work directory holds its caller's own environment. */
+/* As checked when the environment was found. A link elsewhere may have replaced it since, by code whose work
+ * directory contains its caller's own environment. */
 static gboolean
 is_looked_at (const struct environment *environment, const char *path)
 {
@@ -211,7 +211,7 @@ layout_add_variables (struct layout *layout, const struct host *host, const stru
   g_ptr_array_add (layout->variables, NULL);
 }
 
-/* -I: nothing of the host's or the user's Python settings counts. -B: its files are read-only. */
+/* -I: ignores the host's and the user's Python settings. -B: its files are read-only. */
 static void
 layout_add_program (struct layout *layout, const struct environment *environment, const char *runner,
                     enum isolation isolation, gboolean bare)
@@ -239,8 +239,8 @@ add_argument (struct layout *layout, const char *option, const char *value)
   g_ptr_array_add (layout->program, (gpointer)(guintptr)value);
 }
 
-/* The zygote of shells, and each program with what it needs. Where there is no tree, only the host's own
- * places lead to them. */
+/* The zygote of shells, and each program with its dependencies. Without a tree, they are at the host's own
+ * places. */
 static void
 add_shell (struct layout *layout, const struct host *host, const struct environment *environment,
            enum isolation isolation)
@@ -264,7 +264,7 @@ add_shell (struct layout *layout, const struct host *host, const struct environm
   g_array_append_vals (layout->steps, shell_steps, G_N_ELEMENTS (shell_steps));
 }
 
-/* What the tree would show of the host. */
+/* What the tree would expose of the host. */
 static void
 add_readable (struct layout *layout)
 {

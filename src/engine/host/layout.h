@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file tree, the environment and the program of a zygote: the plan (sandbox/plan.h) for an environment.
- * Nothing of the host is in it but what an interpreter needs; all that is not data stands in tables. */
+ * Of the host it exposes only what an interpreter needs; everything static is in tables. */
 #pragma once
 
 #include <glib.h>
@@ -14,7 +14,7 @@ struct layout {
   GArray *steps;        /* struct plan_step */
   GPtrArray *variables; /* NAME=VALUE */
   GPtrArray *program;
-  GPtrArray *strings; /* all that was made for it */
+  GPtrArray *strings; /* everything allocated for it */
 };
 
 /* Where the runner's folder is in a sandbox. */
@@ -23,9 +23,9 @@ struct layout {
 /* The zygote of shells, in the runner's folder. */
 #define LAYOUT_SHELL "adder-shell"
 
-/* Builds the layout of ENVIRONMENT on HOST for sandboxes of ISOLATION and NETWORK; BARE: with no modules
- * loaded ahead. Without namespaces there is no tree: paths are the host's, and what the plan would have bound
- * is named to the runner as readable. The caller frees it. */
+/* Builds the layout of ENVIRONMENT on HOST for sandboxes of ISOLATION and NETWORK; BARE: without preloaded
+ * modules. Without namespaces there is no tree: paths are the host's, and the runner gets the plan's bind
+ * mounts as readable paths. The caller frees it. */
 struct layout *layout_new (const struct host *host, const struct environment *environment,
                            enum isolation isolation, enum network network, gboolean bare);
 void layout_free (struct layout *layout);

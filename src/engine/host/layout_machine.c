@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As many processors as code may use (sched_getaffinity): the C library counts the lines, and no other count
- * shall come out. What the host's do is not told. */
+/* Lists as many processors as code may use (sched_getaffinity): the C library counts the lines, and must get
+ * the same number. What the host's processors do is hidden. */
 #include "engine/host/layout_machine.h"
 
 #include <time.h>
 
-/* In whole seconds, and no later than it was: what started since has an age. */
+/* In whole seconds, rounded down: a process started since has a positive age. */
 static gint64
 start_of_machine (void)
 {

@@ -10,16 +10,16 @@
 
 #define PLACE "/usr/bin"
 
-/* Loaded while a program runs: names of hosts on older systems, and ends of threads. */
+/* Loaded at run time: host name resolution on older systems, and ending threads. */
 static const char *const loaded_later[] = {"libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2",
                                            "libgcc_s.so.1"};
 
-/* What stdbuf has a program load, where systems keep it. It is found by this path. */
+/* The library that stdbuf preloads, by system. It is found by this path. */
 static const char *const loaded_by_path[] = {"/usr/libexec/coreutils/libstdbuf.so",
                                              "/usr/lib/coreutils/libstdbuf.so"};
 
-/* What iconv loads for the encodings that text of today comes in, below the directories of libraries; and
- * what says which file has which. */
+/* What iconv loads for today's common encodings, below the library directories; and the index of those
+ * files. */
 static const char *const encodings[] = {"UTF-16.so", "UTF-32.so", "ISO8859-1.so", "ISO8859-15.so",
                                         "CP1252.so"};
 #define ENCODINGS     "gconv"
@@ -47,7 +47,7 @@ layout_programs_add_file (GPtrArray *files, const char *path, const char *target
   g_ptr_array_add (files, file);
 }
 
-/* The program NAME where the distribution has it. The caller's, links resolved; NULL: it has not. */
+/* The program NAME as the distribution installs it. The caller's, links resolved; NULL: not installed. */
 static char *
 find_program (const char *name)
 {
@@ -93,7 +93,7 @@ layout_programs_add_paths (GPtrArray *files, GHashTable *paths, gboolean runnabl
   }
 }
 
-/* At its own path. FALSE: it is not there, or not for this machine. */
+/* At its own path. FALSE: it is missing, or not for this machine. */
 static gboolean
 add_loaded (GPtrArray *files, struct elf_dependencies *dependencies, const char *path)
 {
@@ -127,7 +127,7 @@ layout_programs (const char *zygote)
   GPtrArray *files = g_ptr_array_new_with_free_func (free_file);
   struct elf_dependencies *dependencies = elf_dependencies_new ();
   g_autofree char *shell = layout_find_shell ();
-  /* First, since its loader's directory is where most libraries are. */
+  /* First, since most libraries are in its loader's directory. */
   (void)elf_dependencies_add (dependencies, zygote);
   if (shell && elf_dependencies_add (dependencies, shell))
     layout_programs_add_file (files, shell, PLACE "/sh", TRUE);

@@ -21,8 +21,8 @@
 /* Enough for any file that is read here: the longest is status. */
 #define TEXT_BYTES 4096
 
-/* More processes than any limit allows (limit_table, "pids") are not walked: it bounds a fork bomb's hold on
- * the daemon. */
+/* A walk stops at more processes than any limit allows (limit_table, "pids"), which bounds what a fork bomb
+ * costs the daemon. */
 #define TREE_MAX 8192
 
 #define KIB      ((guint64)1024)
@@ -93,7 +93,7 @@ process_clock (pid_t pid, guint64 *ret_cpu_us)
 gboolean
 process_parse_stat (const char *text, guint64 ret_fields[STAT_LAST + 1])
 {
-  /* The name, field 2, may hold anything, parentheses as well; the last one ends it. */
+  /* The name, field 2, may contain anything, even parentheses; the last one ends it. */
   const char *at = strrchr (text, ')');
   if (!at || strlen (at) < strlen (") S "))
     return FALSE;
@@ -205,7 +205,7 @@ add_children (GArray *members, pid_t pid)
     if (task->d_name[0] == '.')
       continue;
     g_snprintf (path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, task->d_name);
-    /* Not g_file_get_contents, which leaves the file open where it cannot make a stream of it. */
+    /* Not g_file_get_contents, which leaks the descriptor when it cannot make a stream of it. */
     FILE *list = fopen (path, "re");
     int child;
     while (list && members->len < TREE_MAX && fscanf (list, "%d", &child) == 1) {
@@ -218,7 +218,7 @@ add_children (GArray *members, pid_t pid)
   closedir (tasks);
 }
 
-/* Between vfork and exec a child is in its parent's own memory, and the kernel tells all of it of both. */
+/* Between vfork and exec a child shares its parent's memory, and the kernel reports it for both. */
 static gboolean
 is_in_memory_of_parent (const struct member *member)
 {

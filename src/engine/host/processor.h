@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a sandbox wakes up. Who waits for it and the sandbox take turns: on one processor a turn is a switch
- * of tasks. The kernel likes to wake a task where it ran last, and a processor that sleeps there has to be
- * woken first, which takes longer than all else that sending does, and once more for the answer. */
+/* Where a sandbox wakes up. The thread that waits for it and the sandbox take turns: on one processor a turn
+ * is a task switch. The kernel prefers to wake a task where it ran last, and waking an idle processor first
+ * takes longer than all other work of sending, and once more for the answer. */
 #pragma once
 
 #include <glib.h>
@@ -12,8 +12,8 @@ struct processor_pin {
   cpu_set_t before;
 };
 
-/* The main thread of process PID, which sleeps, wakes up on the processor of this thread, until
- * processor_unpin: then it may run wherever it might before. It sees to that itself as well when it wakes up
- * (runner/_adder.c), before any code of a user can look. Where that cannot be had, nothing changes. */
+/* Makes the main thread of process PID, which sleeps, wake up on this thread's processor, until
+ * processor_unpin restores its affinity. It resets that itself as well when it wakes up (runner/_adder.c),
+ * before any user code can look. On failure nothing changes. */
 void processor_pin (struct processor_pin *ret_pin, pid_t pid);
 void processor_unpin (const struct processor_pin *pin);

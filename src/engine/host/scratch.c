@@ -17,24 +17,25 @@
 
 LOCK_CLASS (scratch);
 
-/* The directory of a process holds a lock on itself: whose lock is gone, is dead. */
+/* The directory of a process holds a lock on itself: without the lock, the process is dead. */
 struct scratch {
   char *path, *home;
   int fd;
   struct workspace_owner owner;
   gint64 places; /* made so far: their names */
 
-  /* Code makes trees that take seconds to remove. A thread does it while there are any, so that who acquires
-   * sandboxes does not stand still meanwhile. */
+  /* Code makes trees that take seconds to remove. A thread does it while there are any, so that acquiring
+   * sandboxes does not block. */
   MUTEX (scratch) lock;
   GUARDED_BY (scratch) GQueue left;        /* struct scratch_place: to be removed */
-  GUARDED_BY (scratch) gboolean sweep_due; /* what killed daemons left is to be removed as well */
-  GUARDED_BY (scratch) gboolean removing;  /* THREAD has not come to its end */
-  GUARDED_BY (scratch) gboolean closed;    /* there are no threads any more */
+  GUARDED_BY (scratch) gboolean sweep_due; /* remove what killed daemons left as well */
+  GUARDED_BY (scratch) gboolean removing;  /* THREAD still runs */
+  GUARDED_BY (scratch) gboolean closed;    /* no more threads are started */
   GUARDED_BY (scratch) GThread *thread;
 };
 
-/* With more waiting, who gives one back removes it: nobody fills the disk faster than it is emptied. */
+/* Beyond this backlog, the thread that gives one back removes it: the disk cannot fill faster than it is
+ * emptied. */
 #define LEFT_MAX 16
 
 struct scratch_place {
@@ -46,10 +47,10 @@ struct scratch_place {
 
 /* ---- sweeping ---- */
 
-/* Deeper than this nothing can have been made within a run's time; it bounds what a sweep remembers. */
+/* Code cannot make deeper trees within a run's time; it bounds what a sweep remembers. */
 #define DEPTH_MAX 1000000
 
-/* Empties DIRECTORY as far as that goes at once. Returns the name of a directory in it that is not empty, or
+/* Empties DIRECTORY as far as possible at once. Returns the name of a subdirectory that is not empty, or
  * NULL: it is empty, or cannot be emptied. */
 static char *
 remove_entries (int directory)
@@ -66,8 +67,8 @@ remove_entries (int directory)
   return full;
 }
 
-/* A directory may have been made without any rights. chmod of /proc/self/fd reaches what an O_PATH descriptor
- * stands for, and nothing that a link might lead to. */
+/* A directory may have no permissions. chmod of /proc/self/fd affects what an O_PATH descriptor stands for,
+ * and never the target of a link. */
 static int
 scratch_enter (int directory, const char *name)
 {
@@ -86,9 +87,9 @@ scratch_is_same (int fd, const struct stat *expected)
   return fstat (fd, &info) == 0 && info.st_ino == expected->st_ino && info.st_dev == expected->st_dev;
 }
 
-/* Goes down and up again with one descriptor, however deep the tree is. On the way up it makes sure that it
- * comes back to where it was: a process that was not confined could move directories meanwhile. What cannot
- * be emptied (a file that may not be removed) ends it: it would be gone into again and again. */
+/* Walks down and up again with one descriptor, however deep the tree is. On the way up it verifies that it
+ * returns to the same place: an unconfined process could move directories meanwhile. A directory that cannot
+ * be emptied (a file is undeletable) ends it, since it would be entered again and again. */
 void
 scratch_remove_tree (int parent, const char *name)
 {
@@ -125,7 +126,7 @@ prefix_of_user (void)
   return g_strdup_printf ("adder-%u-", (unsigned)geteuid ());
 }
 
-/* What killed daemons of this user left: our name, our own, and nobody holds the lock. */
+/* Left by killed daemons of this user: our naming, our ownership, and no lock held. */
 static void
 scratch_sweep (void)
 {
@@ -153,7 +154,7 @@ scratch_remove_place (struct scratch_place *place)
   g_free (place);
 }
 
-/* The next one that is to be removed, or NULL; *RET_SWEEP: a sweep is next. Neither: that was all. */
+/* The next one to remove, or NULL; *RET_SWEEP: a sweep is next. Neither: done. */
 static struct scratch_place *
 take_next (struct scratch *scratch, gboolean *ret_sweep)
 {
@@ -181,7 +182,7 @@ remove_all (gpointer data)
   return NULL;
 }
 
-/* Where there can be no thread, who calls does it. */
+/* Without a thread, the caller does it. */
 static void
 start_removing (struct scratch *scratch)
 {
@@ -199,7 +200,7 @@ start_removing (struct scratch *scratch)
 
 /* ---- the directory of this process ---- */
 
-/* As a user of its own a sandbox must be able to pass through ours and to own what is below it. */
+/* A sandbox with its own user must be able to traverse our directory and own what is below it. */
 static gboolean
 give_away (int directory, const char *name, const struct workspace_owner *owner)
 {
@@ -222,7 +223,7 @@ scratch_make_directory (const char *prefix, const struct workspace_owner *owner,
   scratch->home = g_build_filename (path, "zygote", NULL);
   scratch->fd = open (path, OPEN_DIRECTORY);
   scratch->path = g_steal_pointer (&path);
-  /* The umask does not count here. */
+  /* The umask must not apply here. */
   if (scratch->fd < 0 || fchmod (scratch->fd, owner->assume ? 0711 : 0700) < 0 ||
       flock (scratch->fd, LOCK_EX | LOCK_NB) < 0 || mkdirat (scratch->fd, "zygote", 0700) < 0 ||
       !give_away (scratch->fd, "zygote", owner)) {
@@ -233,7 +234,7 @@ scratch_make_directory (const char *prefix, const struct workspace_owner *owner,
   return scratch;
 }
 
-/* Before it is locked, a new directory looks like a dead one to a process that sweeps at that moment. */
+/* Before it is locked, a new directory looks dead to a process that sweeps at that moment. */
 #define TRIES 3
 
 struct scratch *
