@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/pool/budget.h"
 
-/* Parked sandboxes have one part in so many. */
+/* The share of parked sandboxes, one part in so many. */
 #define PARKED_PART 4
 
 gboolean

@@ -9,7 +9,8 @@
 
 #include "base/fd.h"
 
-/* The first step of a frame's buffer, and the largest one: a sandbox that only promises gets no memory. */
+/* The first step of a frame's buffer, and the largest one: a sandbox gets memory for what it sends, not what
+ * it announces. */
 #define IN_FIRST_BYTES ((gsize)4096)
 #define IN_STEP_BYTES  ((gsize)1 << 20)
 
@@ -34,7 +35,8 @@ channel_is_sending (const struct channel *channel)
   return channel->out != NULL;
 }
 
-/* sendmsg with the descriptor on the first byte. Returns what it took, or a negative errno; -EAGAIN is 0. */
+/* sendmsg with the descriptor on the first byte. Returns the bytes sent, or a negative errno; -EAGAIN is
+ * 0. */
 static gssize
 send_some (struct channel *channel)
 {
@@ -83,7 +85,7 @@ void
 channel_send (struct channel *channel, uint32_t kind, const char *text, gsize length, int fd)
 {
   struct frame_header header = {.kind = kind, .length = (uint32_t)length};
-  /* Of an earlier one that was answered before all of it was read. */
+  /* From an earlier frame that was answered before it was read completely. */
   g_clear_pointer (&channel->out, g_free);
   fd_close (&channel->out_fd);
   channel->out_length = sizeof header + length;
@@ -114,7 +116,7 @@ receive_some (struct channel *channel, void *data, gsize size, gsize *ret_got)
     *ret_got = (gsize)got;
     return CHANNEL_FRAME;
   }
-  /* Whatever else fails on a socket of ours, such as a reset, means that the peer is gone. */
+  /* Any other failure on our own socket, such as a reset, means that the peer is gone. */
   return got < 0 && errno == EAGAIN ? CHANNEL_WAIT : CHANNEL_END;
 }
 

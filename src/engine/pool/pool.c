@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The set of pools, and giving sandboxes back. pool_take.c has the way to a sandbox. */
+/* The set of pools, and giving sandboxes back. Taking them is in pool_take.c. */
 #include "engine/pool/pool.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include "engine/host/environment_with.h"
 #include "engine/pool/pool_private.h"
 
-/* So long after a run its sandbox is ended, unless somebody waits for the room: the reply has left by then.
- */
+/* Delay between a run and the end of its sandbox, unless somebody waits for the room: the reply has left by
+ * then. */
 #define DISCARD_DELAY_NS 1000000
 
 /* ---- the set of pools ---- */
@@ -39,7 +39,7 @@ pool_free (gpointer data)
   g_free (pool);
 }
 
-/* Pools by what they are for: an environment, a kind of isolation, and whether the network is the host's. */
+/* Pools by purpose: an environment, a kind of isolation, and whether the network is the host's. */
 static guint
 hash_pool (gconstpointer key)
 {
@@ -70,7 +70,7 @@ pools_new (struct host *host)
   return pools;
 }
 
-/* Pools that have left. Their threads end now. */
+/* Removed pools. Their threads end now. */
 static void
 pools_free_left (struct pools *pools)
 {
@@ -141,7 +141,7 @@ pools_free (struct pools *pools)
   g_free (pools);
 }
 
-/* As KEY says. Takes ENVIRONMENT. */
+/* A pool for KEY. Takes ENVIRONMENT. */
 static struct pool *
 pool_new (struct pools *pools, const struct pool *key, struct environment *environment, GError **error)
 {
@@ -174,8 +174,8 @@ pool_new (struct pools *pools, const struct pool *key, struct environment *envir
   return pool;
 }
 
-/* Whether POOL is of an environment with packages of runs, was made for OWNER (NULL: for anybody), and stays.
- */
+/* Whether POOL is of an environment with added packages, was made for OWNER (NULL: for anybody), and
+ * stays. */
 REQUIRES (pools)
 static gboolean
 pool_is_with (const struct pool *pool, const char *owner)
@@ -191,8 +191,8 @@ pool_is_used (const struct pool *pool)
   return pool->users > 0 || pool->leased > 0;
 }
 
-/* One of them that nobody uses, the one that was not used for longest, ends where there are MOST of them.
- * Returns whether one more may be. */
+/* Ends the least recently used of the unused ones if there are MOST. Returns whether one more may be
+ * added. */
 REQUIRES (pools)
 static gboolean
 pool_make_room_with (struct pools *pools, const char *owner, guint64 most)
@@ -240,7 +240,7 @@ pool_has_room_with (struct pools *pools, const struct pool *key, GError **error)
   return FALSE;
 }
 
-/* Those of callers' own environments, which nobody made or removes, are bounded. */
+/* Pools of callers' own environments, which nobody creates or removes, are bounded. */
 REQUIRES (pools)
 static gboolean
 pool_has_room (struct pools *pools, const struct pool *key, GError **error)
@@ -343,7 +343,7 @@ pools_rest_idle (struct pools *pools)
   g_mutex_unlock (&pools->lock);
 }
 
-/* The pool that KEY says, where there is one; its caller uses it from now on. */
+/* The pool for KEY, if it exists; its caller uses it from now on. */
 REQUIRES (pools)
 static struct pool *
 pool_use (struct pools *pools, const struct pool *key)
@@ -404,8 +404,8 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, enum
   gboolean own = !contained && environment_is_own (name);
   if ((own || (!contained && environment_with_is_name (name))) && !pool_check_own (&key, error))
     return NULL;
-  /* A caller's own is looked at for each call: whose it is may have changed, and no fingerprint tells.
-   * That reads directories, so not under the lock. */
+  /* A caller's own environment is checked for each call: its owner may have changed, which no fingerprint
+   * shows. That reads directories, so not under the lock. */
   struct pool *pool = own ? NULL : find_pool (pools, &key);
   if (pool)
     return pool;
@@ -421,7 +421,7 @@ pools_put (struct pool *pool)
 {
   if (!pool)
     return;
-  /* It may be gone as soon as the lock is open. */
+  /* It may be gone as soon as the lock is released. */
   struct pools *pools = pool->pools;
   g_mutex_lock (&pools->lock);
   pool->users--;
@@ -450,7 +450,7 @@ pool_unwatch (struct pool *pool, struct sandbox *sandbox)
 
 /* ---- giving back ---- */
 
-/* Nobody waits for what SANDBOX, which was given back, has, and there are others for who comes next. */
+/* Nobody waits for what SANDBOX, which was given back, holds, and others are ready for the next caller. */
 REQUIRES (pools)
 static gboolean
 pool_may_delay (const struct pool *pool, const struct sandbox *sandbox)
@@ -460,8 +460,8 @@ pool_may_delay (const struct pool *pool, const struct sandbox *sandbox)
          pool->parked.length >= MAX (pools->host->config->parked / 2, 1);
 }
 
-/* The pool's thread kills it: the caller has its reply the sooner. Killing one and forking another keep a
- * processor busy for milliseconds, for which whoever gets the reply would wait on a small machine. */
+/* The pool's thread kills it, so that the caller gets its reply sooner. Killing one and forking another take
+ * milliseconds of a processor, for which the reader of the reply would wait on a small machine. */
 void
 pool_discard (struct sandbox *sandbox)
 {
@@ -476,7 +476,7 @@ pool_discard (struct sandbox *sandbox)
   else {
     g_queue_push_tail_link (&pool->discarded, &sandbox->link);
     pool->leased -= sandbox->leader ? 0 : 1;
-    /* Of many the first one's time counts: none is put off by those that follow. */
+    /* The first of many sets the time: later ones do not delay it. */
     if (!delayed)
       pool_wake (pool);
     else if (first)
@@ -489,7 +489,7 @@ pool_discard (struct sandbox *sandbox)
   }
 }
 
-/* Of those that are parked. */
+/* Among the parked. */
 REQUIRES (pools)
 static int
 count_for_sessions (const struct pool *pool)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools: for each environment a thread that keeps sandboxes parked, and for all of them together the one
- * queue of callers that wait. A caller acquires a sandbox for a run, and discards it; a sandbox serves
- * once. */
+ * queue of waiting callers. A caller acquires a sandbox for a run, and discards it; a sandbox serves once. */
 #pragma once
 
 #include <glib.h>
@@ -16,31 +15,29 @@ struct pool;
 
 struct pools *pools_new (struct host *host);
 
-/* Ends all zygotes and all sandboxes and waits for them; callers that wait get ADDER_ERROR_CANCELLED, and so
- * does every later one. Sandboxes that are still with a run are dead afterwards, and the run discards them as
- * ever. */
+/* Ends all zygotes and all sandboxes and waits for them; waiting and later callers get ADDER_ERROR_CANCELLED.
+ * Sandboxes still held by a run are dead afterwards, and the run discards them as usual. */
 void pools_close (struct pools *pools);
 gboolean pools_are_closed (struct pools *pools);
 
-/* After pools_close, and when no run holds a sandbox any more. NULL is allowed. */
+/* After pools_close, when no run holds a sandbox. NULL is allowed. */
 void pools_free (struct pools *pools);
 
 /* The pool of the environment NAME with sandboxes of ISOLATION (ISOLATION_AUTO: the host's best) that can
- * have NETWORK, or of containers, whatever NAME is, made when it is first asked for, for OWNER (NULL:
- * nobody). Good until pools_put, and for its sandboxes until they are discarded. One of an environment with
- * packages of runs is freed when others need its place; ADDER_ERROR_BUSY: all are in use. */
+ * have NETWORK, or of containers, whatever NAME is, made on first use, for OWNER (NULL: nobody). Valid until
+ * pools_put, and for its sandboxes until they are discarded. One of an environment with added packages is
+ * freed when others need its place; ADDER_ERROR_BUSY: all are in use. */
 struct pool *pools_get (struct pools *pools, const char *name, enum isolation isolation, enum network network,
                         const char *owner, GError **error);
 
-/* Its caller asks POOL, which may be NULL, for no more sandboxes. */
+/* The caller needs no more sandboxes of POOL, which may be NULL. */
 void pools_put (struct pool *pool);
 
-/* Zygotes of environments with packages of runs end where nobody uses their sandboxes, until somebody asks
- * for some again. */
+/* Ends unused zygotes of environments with added packages, until somebody requests their sandboxes again. */
 void pools_rest_idle (struct pools *pools);
 
-/* What is bind-mounted serves for one sandbox. POOL_ERROR_LOST: that one was lost before it was leased,
- * as with its zygote; the caller may bind-mount anew and ask again. */
+/* Bind mounts serve for one sandbox. POOL_ERROR_LOST: that sandbox was lost before it was leased, for example
+ * with its zygote; the caller may make new mounts and ask again. */
 #define POOL_ERROR (pool_error_quark ())
 GQuark pool_error_quark (void);
 enum pool_error { POOL_ERROR_LOST };
@@ -48,31 +45,30 @@ enum pool_error { POOL_ERROR_LOST };
 /* The kind of its sandboxes, never ISOLATION_AUTO. */
 enum isolation pool_isolation (const struct pool *pool);
 
-/* Takes a parked sandbox of SPEC, to run CODE. While the environment's modules are still being loaded, code
- * that names one of them waits, and other code has a sandbox without them; who waits for the modules in any
- * case, as sessions do, has no code to show (NULL). Only where sandboxes have namespaces is SPEC's session
- * anything. At once when there is one and the host may run another sandbox; else waits its turn among the
- * owners, not past the configured wait: ADDER_ERROR_BUSY, also when too many wait already.
- * ADDER_ERROR_CANCELLED when the caller goes away meanwhile; POOL_ERROR_LOST; other errors say why there can
- * be no sandbox. */
+/* Takes a parked sandbox of SPEC, to run CODE. While the environment's modules are still loading, code that
+ * names one of them waits, and other code gets a sandbox without them; callers that need the modules in any
+ * case, such as sessions, pass NULL. SPEC's session counts only where sandboxes have namespaces. Returns at
+ * once if one is parked and the host may run another sandbox; else waits its turn among the owners, up to the
+ * configured time: ADDER_ERROR_BUSY, also when too many wait already. ADDER_ERROR_CANCELLED when the caller
+ * goes away meanwhile; POOL_ERROR_LOST; other errors say why there can be no sandbox. */
 struct sandbox *pool_take (struct pool *pool, const char *owner, const struct sandbox_spec *spec,
                            const char *code, struct interrupt *interrupt, GError **error);
 
-/* Whether a run with LIMITS can ever have the memory that it may use: FALSE with ADDER_ERROR_UNSUPPORTED. */
+/* Whether a run with LIMITS can ever get the memory it may use: FALSE with ADDER_ERROR_UNSUPPORTED. */
 gboolean pools_check_memory (struct pools *pools, const struct limits *limits, GError **error);
 
-/* Has a zygote started, and waits until a sandbox of it is parked, with the modules loaded: takes no place in
+/* Starts a zygote, and waits until one of its sandboxes is parked, with the modules loaded: takes no place in
  * the queue. */
 gboolean pool_warm (struct pool *pool, GError **error);
 
-/* Gives back a used one: what lives in it is killed at once, and what it was is removed by the pool's thread,
+/* Gives back a used sandbox: its processes are killed at once, and the pool's thread removes the rest
  * later. */
 void pool_discard (struct sandbox *sandbox);
 
-/* A sandbox that is kept between the cells of a session counts as running, and has memory reserved, only
- * while one runs: else it is idle. pool_set_idle: none does, from now on; pool_reactivate waits its turn as
- * pool_take does, with the same errors, for a run of BYTES. Both by who has the sandbox. */
-/* A session goes on with another sandbox: what counts for OLD counts for SANDBOX. */
+/* A sandbox kept between the cells of a session counts as running, and has memory reserved, only during a
+ * cell: else it is idle. pool_set_idle: no cell runs from now on; pool_reactivate waits its turn as pool_take
+ * does, with the same errors, for a run of BYTES. Both by the sandbox's holder. */
+/* A session continues with another sandbox: OLD's accounting moves to SANDBOX. */
 void pool_replace (struct sandbox *old, struct sandbox *sandbox);
 
 void pool_set_idle (struct sandbox *sandbox);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a pool's thread does where each sandbox has a container of its own: the sandbox is made first, and is
  * parking from then on; with it comes a zygote whose container is made for that sandbox alone, and which is
- * asked for it as soon as it serves. So it drains from its beginning, and there is never a current one.
+ * asked for it as soon as it serves. So each zygote drains from the start, and none is ever current.
  *
- * A container is dear, and what it holds cannot be set anew: those that are kept parked have the spec that
- * was asked for last. */
+ * A container is expensive and cannot be reconfigured: those kept parked have the most recently requested
+ * spec. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,10 +18,10 @@
 #include "engine/host/launcher.h"
 #include "engine/pool/pool_private.h"
 
-/* More would only delay the first: a start is work for the engine and for a processor. */
+/* More would only delay the first: a start takes work of the engine and a processor. */
 #define STARTS_AT_ONCE 2
 
-/* Removing one takes the engine half a second. When it is so far behind, something is wrong with it. */
+/* Removing one takes the engine half a second. A longer backlog means that something is wrong with it. */
 #define LEAVING_MAX 64
 
 /* After the first failure in a row, doubled with each further one. */
@@ -47,7 +47,7 @@ pool_image_stamp (const struct config *config)
                           socket ? socket : "", runtime ? runtime : "");
 }
 
-/* The image is another one now: what is on its way goes. What was parked went when that was noticed. */
+/* The image has changed: containers being started are dropped. Parked ones went when that was noticed. */
 static void
 drop_stale (struct pool *pool)
 {
@@ -89,7 +89,7 @@ pool_containers_count_kept (const struct pool *pool, const GQueue *sandboxes)
   return count;
 }
 
-/* What the next container should be made for, with memory reserved for it: as for other sandboxes. */
+/* What to make the next container for, with memory reserved for it: as for other sandboxes. */
 static gboolean
 pool_containers_choose (struct pool *pool, struct sandbox_spec *ret_spec)
 {
@@ -134,7 +134,7 @@ may_start (struct pool *pool)
          pool->draining->len < LEAVING_MAX + pool->pools->host->config->max_running;
 }
 
-/* Which way a directory gets there (containers/order.h). */
+/* How a directory gets there (containers/order.h). */
 static char *
 bind_mount_word (const struct host *host, const struct sandbox_spec *spec, int bind_fd)
 {
@@ -178,7 +178,7 @@ start_zygote (struct pool *pool, struct sandbox *sandbox, int spawn[WIRE_SPAWN_F
   return zygote_start_contained (host, &order, sandbox, spawn, error);
 }
 
-/* The sandbox alone; its budget is reserved. */
+/* The sandbox alone; its budget is already reserved. */
 static struct sandbox *
 pool_containers_make_sandbox (struct pool *pool, const struct sandbox_spec *spec, int spawn[WIRE_SPAWN_FDS],
                               GError **error)
@@ -232,7 +232,7 @@ pool_start_containers (struct pool *pool)
 
 /* ---- failing ---- */
 
-/* Nobody waits for a container while none can be had at all. That is told once. */
+/* Nobody waits for a container while none can be made. Reported once. */
 static void
 pool_containers_refuse (struct pool *pool, const GError *error)
 {
@@ -244,7 +244,7 @@ pool_containers_refuse (struct pool *pool, const GError *error)
   pool->serving = pool->wanted = FALSE;
   g_clear_error (&pool->failure);
   pool->failure = g_error_copy (error);
-  /* What timed out is the engine, not what a caller runs. */
+  /* The engine timed out, not the caller's run. */
   if (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_TIMEOUT))
     pool->failure->code = ADDER_ERROR_FAILED;
   pool_fail_waiters (pool, pool->failure);
@@ -253,7 +253,7 @@ pool_containers_refuse (struct pool *pool, const GError *error)
     log_warning ("%s", error->message);
 }
 
-/* What one spec fails of, such as too little memory to load the packages, others may not. */
+/* A failure of one spec, such as too little memory to load the packages, may not affect others. */
 static void
 note_failure (struct pool *pool, const struct sandbox_spec *spec, const GError *error)
 {
@@ -265,14 +265,14 @@ note_failure (struct pool *pool, const struct sandbox_spec *spec, const GError *
   g_autoptr (GError) told = g_error_copy (error);
   g_prefix_error (&told, "no container can be made: ");
   g_mutex_lock (&pool->pools->lock);
-  /* Kept for nobody, it would be tried for ever. */
+  /* If kept without a waiter, it would be retried forever. */
   if (sandbox_spec_same (spec, &pool->kept, pool->isolation))
     pool->keeps[SANDBOX_SPEC_PLAIN] = FALSE;
   g_mutex_unlock (&pool->pools->lock);
   pool_fail_spec (pool, spec, told);
 }
 
-/* What is wrong with somebody's directory is theirs alone. */
+/* Faults of a caller's directory affect only that caller. */
 static void
 fail_binds (struct pool *pool, const struct sandbox_spec *spec, const GError *error)
 {
@@ -308,7 +308,7 @@ pool_set_late (const struct pool *pool, const struct sandbox *sandbox, GError **
 
 /* ---- what zygotes say ---- */
 
-/* The sandbox of ZYGOTE, which is being parked, or NULL: it is no more. */
+/* The sandbox of ZYGOTE, being parked, or NULL if it is gone. */
 static struct sandbox *
 find_parking (const struct pool *pool, const struct zygote *zygote)
 {
@@ -358,7 +358,7 @@ pool_container_event (struct pool *pool, struct zygote *zygote, enum zygote_even
 
 /* ---- parking ---- */
 
-/* One of the spec that is kept was parked: those of an older one make room. */
+/* One of the kept spec was parked: those of an older one make room. */
 void
 pool_shed_containers (struct pool *pool)
 {
@@ -379,7 +379,7 @@ pool_shed_containers (struct pool *pool)
 
 /* ---- what earlier daemons left ---- */
 
-/* Nobody waits for that: its launcher is reaped when it is over, or with the pool. */
+/* Nobody waits for that: its launcher is reaped at its end, or with the pool. */
 void
 pool_sweep_containers (struct pool *pool)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pool's thread does with sandboxes: has them made, parks them, buries them. */
+/* What a pool's thread does with sandboxes: makes, parks and buries them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "engine/pool/pool_private.h"
 
-/* A parking takes some ten milliseconds of a processor; this long means that it will not. */
+/* A parking takes some ten milliseconds of a processor; after this long it has failed. */
 #define PARK_US (20 * G_USEC_PER_SEC)
 
 /* The zygote reports the end of a killed sandbox within milliseconds, unless it is stuck. */
@@ -48,7 +48,7 @@ pools_wake_waiting (struct pools *pools, const struct pool *except)
   }
 }
 
-/* The first of a session and its branches, which live on: its sandbox is kept for them. */
+/* A session's first sandbox whose branches live on: it is kept for them. */
 static void
 end_leader (struct pool *pool, struct sandbox *leader)
 {
@@ -123,8 +123,8 @@ pool_bury_ended (struct pool *pool)
   g_mutex_unlock (&pools->lock);
 }
 
-/* Parked sandboxes of other zygotes than the present one go, the oldest first, but for KEEP of them. Those of
- * a bare one go in any case: what a run finds loaded must not depend on the moment. */
+/* Ends parked sandboxes of zygotes other than the present one, oldest first, except KEEP of them. Those of a
+ * bare one always go: what a run finds loaded must not depend on timing. */
 void
 pool_discard_old (struct pool *pool, guint keep)
 {
@@ -149,8 +149,8 @@ pool_discard_old (struct pool *pool, guint keep)
   pool->old_parked = kept > 0;
 }
 
-/* One of the present zygote's was parked: with those of the one before it, there are no more than are to be
- * kept. */
+/* One of the present zygote's was parked: together with the previous zygote's, no more are kept than
+ * needed. */
 static void
 replace_old (struct pool *pool)
 {
@@ -186,8 +186,8 @@ pool_spawn_failed (struct pool *pool, const struct sandbox_spec *spec, const GEr
     pool_container_failed (pool, spec, error);
     return;
   }
-  /* What is wrong with somebody's directory is theirs alone; and where no network namespace can be had, runs
-   * that need none go on. */
+  /* Faults of a caller's directory affect only that caller; and without network namespaces, runs that need
+   * none continue. */
   if (spec->bind_caller > 0 || spec->network == NETWORK_ALLOW) {
     log_warning ("a sandbox of %s could not be made: %s", pool->name, error->message);
     pool_fail_spec (pool, spec, error);
@@ -208,8 +208,7 @@ pool_spawn_failed (struct pool *pool, const struct sandbox_spec *spec, const GEr
   g_mutex_unlock (&pool->pools->lock);
 }
 
-/* Whether one of SANDBOXES is what WAITER waits for and is not in TAKEN (which may be NULL) yet, where it is
- * put then. */
+/* Whether one of SANDBOXES satisfies WAITER and is not in TAKEN (may be NULL) yet; then it is added there. */
 static gboolean
 claim (const struct waiter *waiter, GQueue *sandboxes, GHashTable *taken)
 {
@@ -226,7 +225,7 @@ pool_sandboxes_count_kept (const struct pool *pool, const struct sandbox *sandbo
   kept[sandbox_spec_kind (&sandbox->spec, pool->isolation)]++;
 }
 
-/* How many sandboxes of KIND shall be parked. */
+/* How many sandboxes of KIND to park. */
 REQUIRES (pools)
 static guint64
 kept_most (const struct pool *pool, enum sandbox_spec_kind kind)
@@ -241,12 +240,12 @@ kept_most (const struct pool *pool, enum sandbox_spec_kind kind)
     return 0;
   if (!pool->current->bare)
     return most[kind];
-  /* While the processors have modules to load, one more than is waited for is enough. */
+  /* While the processors load modules, one more than the waiters is enough. */
   return kind == SANDBOX_SPEC_PLAIN ? MIN (most[kind], 1) : 0;
 }
 
-/* A mount that a sandbox has attached cannot be attached again, so what is bind-mounted for WAITER serves for
- * one sandbox: lost while they wait, as with a zygote that was replaced or died, it cannot be made anew. */
+/* An attached mount cannot be attached again, so WAITER's bind mounts serve for one sandbox: if that is lost
+ * while they wait, for example because its zygote was replaced or died, it cannot be made again. */
 static gboolean
 pool_sandboxes_is_lost (const struct waiter *waiter)
 {
@@ -283,7 +282,7 @@ pool_choose_waited (struct pool *pool, struct pool_choice *choice)
     choice->waited = TRUE;
     if (!claim (waiter, &pool->parking, taken) && !claim (waiter, &pool->parked, taken)) {
       choice->spec = waiter->spec;
-      /* Its owner may leave as soon as the lock is open. */
+      /* Its owner may leave as soon as the lock is released. */
       sandbox_spec_keep (&choice->spec);
       waiter->spent = waiter->spec.bind_caller > 0;
       choice->chosen = TRUE;
@@ -291,9 +290,8 @@ pool_choose_waited (struct pool *pool, struct pool_choice *choice)
   }
 }
 
-/* What the next sandbox should be, and reserves memory for it: what a caller waits for, else one more of the
- * kind that is kept. *RET_CALM: it is among the last quarter of those, which are leased first, and nobody
- * waits. */
+/* The spec of the next sandbox, with memory reserved for it: what a caller waits for, else one more of a kept
+ * kind. *RET_CALM: it is in the last quarter of those, which are leased first, and nobody waits. */
 static gboolean
 choose_spec (struct pool *pool, struct sandbox_spec *ret_spec, gboolean *ret_calm)
 {
@@ -305,7 +303,7 @@ choose_spec (struct pool *pool, struct sandbox_spec *ret_spec, gboolean *ret_cal
 
   g_mutex_lock (&pools->lock);
   pool_choose_waited (pool, &choice);
-  /* Of other specs none stays parked. Old ones are few, or soon to be replaced. */
+  /* Other specs are not kept parked. Old ones are few, or soon replaced. */
   for (GList *link = pool->parked.head; link; link = link->next)
     if (!pool->old_parked || ((struct sandbox *)link->data)->zygote == pool->current)
       pool_sandboxes_count_kept (pool, link->data, kept);
@@ -325,7 +323,7 @@ choose_spec (struct pool *pool, struct sandbox_spec *ret_spec, gboolean *ret_cal
   return choice.chosen;
 }
 
-/* What was put off until now is so no longer: a time that lies behind would be no deadline for the thread. */
+/* A delay that has expired is cleared: a time in the past would be no deadline for the thread. */
 static void
 end_delay (struct pool *pool)
 {
@@ -339,12 +337,12 @@ may_spawn (const struct pool *pool)
   g_mutex_lock (&pool->pools->lock);
   gboolean stale = pool->stale;
   g_mutex_unlock (&pool->pools->lock);
-  /* Parking is work for a processor: more at once than there are would only delay the first. */
+  /* Parking takes a processor: starting more than there are would only delay the first. */
   return pool->current && !pool->current->spawning && !stale &&
          pool->parking.length <= pool->pools->host->cpus && pool->spawn_us == 0;
 }
 
-/* SANDBOX (or NULL) was chosen, and could not be asked for. */
+/* SANDBOX (or NULL) was chosen, and could not be requested. */
 static void
 drop_chosen (struct pool *pool, struct sandbox *sandbox)
 {
@@ -354,7 +352,8 @@ drop_chosen (struct pool *pool, struct sandbox *sandbox)
   g_mutex_unlock (&pool->pools->lock);
 }
 
-/* Pages touched ahead are five times the memory, so only who is next in line has those of many runs. */
+/* Pages touched in advance take five times the memory, so only sandboxes next in line get those of many
+ * runs. */
 static uint32_t
 spawn_flags (const struct pool *pool, const struct sandbox_spec *spec, gboolean filtered, gboolean calm)
 {
@@ -372,8 +371,8 @@ spawn_flags (const struct pool *pool, const struct sandbox_spec *spec, gboolean 
   return flags | (calm ? WIRE_SPAWN_PREFAULT : 0);
 }
 
-/* A sandbox that has another network than its zygote, or sockets of the host, comes with a seccomp program of
- * its own. */
+/* A sandbox whose network differs from its zygote's, or with sockets of the host, comes with a seccomp
+ * program of its own. */
 static gboolean
 add_filter (struct pool *pool, const struct sandbox_spec *spec, int spawn[WIRE_SPAWN_FDS], GError **error)
 {
@@ -420,7 +419,7 @@ pool_spawn_next (struct pool *pool)
 
 /* ---- parking ---- */
 
-/* The engine made the group, and set its limits. Where it cannot be read, less is known of what is used. */
+/* The engine made the group, and set its limits. If it is unreadable, less is known of the usage. */
 static void
 find_cgroup (struct sandbox *sandbox)
 {
@@ -431,7 +430,7 @@ find_cgroup (struct sandbox *sandbox)
     log_debug ("no control group of a container is known: %s: %s", fault.step, g_strerror (fault.err));
 }
 
-/* The limits that most runs have are set ahead, so that acquisition need not. */
+/* The limits of most runs are preset, so that acquisition need not set them. */
 static gboolean
 pool_sandboxes_put_into_cgroup (struct pool *pool, struct sandbox *sandbox, GError **error)
 {
@@ -457,7 +456,7 @@ pool_sandboxes_put_into_cgroup (struct pool *pool, struct sandbox *sandbox, GErr
   return error_from_fault (&fault, error);
 }
 
-/* Where its files are, when it has a kernel of its own. */
+/* Where its files are, when it has its own kernel. */
 static gboolean
 make_place (struct pool *pool, struct sandbox *sandbox, GError **error)
 {
@@ -466,13 +465,13 @@ make_place (struct pool *pool, struct sandbox *sandbox, GError **error)
   return !sandbox->apart || sandbox->place;
 }
 
-/* The zygote of SANDBOX has answered: a sandbox is on its way. One that its control group does not hold is
- * not made do with: what the kernel was to count, the filter allows. */
+/* The zygote of SANDBOX has answered: a sandbox is being made. It must be in its control group: the filter
+ * allows what the kernel was to count there. */
 void
 pool_sandbox_spawned (struct pool *pool, struct sandbox *sandbox)
 {
   g_autoptr (GError) error = NULL;
-  /* Of one that died meanwhile, its socket says why. */
+  /* If it died meanwhile, its socket says why. */
   gboolean settled = make_place (pool, sandbox, &error) &&
                      (sandbox_has_died (sandbox) || pool_sandboxes_put_into_cgroup (pool, sandbox, &error));
   if (!settled && !sandbox_has_died (sandbox)) {
@@ -486,7 +485,7 @@ pool_sandbox_spawned (struct pool *pool, struct sandbox *sandbox)
   g_queue_push_tail_link (&pool->parking, &sandbox->link);
 }
 
-/* All sandboxes of a zygote are alike when they are parked, so the dear question is asked once. */
+/* All parked sandboxes of a zygote are alike, so the expensive measurement is made once. */
 static guint64
 own_bytes (struct sandbox *sandbox)
 {
@@ -505,14 +504,14 @@ pool_sandboxes_is_kept (const struct pool *pool, const struct sandbox *sandbox)
                             : kind != SANDBOX_SPEC_OTHER && pool->keeps[kind];
 }
 
-/* SANDBOX is ready: for a caller who waits, or to be kept. One that nobody wants any more, because its caller
- * has left or its zygote is replaced, ends. */
+/* SANDBOX is ready: for a waiting caller, or to be kept. An unwanted one, because its caller has left or its
+ * zygote is replaced, ends. */
 static void
 park (struct pool *pool, struct sandbox *sandbox)
 {
   struct pools *pools = pool->pools;
   struct epoll_event end = {.events = EPOLLIN, .data.ptr = sandbox};
-  /* Unwatched, one that dies is found out when it is taken. */
+  /* Unwatched, a dead one is noticed when it is taken. */
   if (epoll_ctl (pool->parked_fd, EPOLL_CTL_ADD, sandbox->exit_fd, &end) < 0)
     log_warning ("cannot watch a parked sandbox of %s: %s", pool->name, g_strerror (errno));
   usage_mark (sandbox);
@@ -522,7 +521,7 @@ park (struct pool *pool, struct sandbox *sandbox)
     workspace_measure (sandbox->workspace_fd, &sandbox->workspace_mark);
   g_queue_unlink (&pool->parking, &sandbox->link);
   gboolean bare = sandbox->zygote->bare;
-  /* That a bare one serves says nothing of those that failed. */
+  /* A bare zygote that serves says nothing about those that failed. */
   if (!bare)
     pool->failures = 0;
   if (sandbox->contained)
@@ -579,7 +578,7 @@ pool_sandboxes_take_ready (struct sandbox *sandbox, uint32_t kind, const char *d
 {
   if (kind == WIRE_READY && length == sizeof sandbox->ready) {
     memcpy (&sandbox->ready, data, sizeof sandbox->ready);
-    /* What comes from now on may be code's. */
+    /* From now on, input may come from code. */
     sandbox->channel.takes_fd = FALSE;
     if (sandbox->ready.version == WIRE_VERSION &&
         (sandbox->spec.network != NETWORK_ALLOW || sandbox->listener_fd >= 0))
@@ -621,7 +620,7 @@ pool_sandbox_speaks (struct pool *pool, struct sandbox *sandbox)
     }
     if (!pool_sandboxes_take_ready (sandbox, kind, data, length, &error))
       break;
-    /* Without an id it was dead when we heard of it. */
+    /* Without an id it was dead before we heard of it. */
     if (sandbox->worker_pid > 0) {
       park (pool, sandbox);
       return;
@@ -658,7 +657,7 @@ pool_parked_sandboxes_ended (struct pool *pool)
   for (int i = 0; i < count; i++) {
     struct sandbox *sandbox = ends[i].data.ptr;
     g_mutex_lock (&pool->pools->lock);
-    /* A run may have it by now, and sees to it itself. */
+    /* A run may have it by now, and handles that itself. */
     gboolean parked = g_queue_find (&pool->parked, sandbox) != NULL;
     if (parked)
       g_queue_unlink (&pool->parked, &sandbox->link);
@@ -668,7 +667,7 @@ pool_parked_sandboxes_ended (struct pool *pool)
   }
 }
 
-/* When one of the sandboxes is late: -1 for never. */
+/* The deadline of the sandboxes: -1 for never. */
 gint64
 pool_sandboxes_deadline_us (struct pool *pool)
 {

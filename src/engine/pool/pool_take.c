@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A caller's way to a sandbox: asking for one, waiting for it in the queue, being leased it; and the same for
- * a sandbox that a session keeps. */
+/* A caller's way to a sandbox: requesting one, waiting in the queue, leasing it; and the same for a sandbox
+ * that a session keeps. */
 #include <string.h>
 
 #include "adder_types.h"
 #include "common/size.h"
 #include "engine/pool/pool_private.h"
 
-/* So many dead sandboxes are passed over; that even the next one is dead says that something else is
- * wrong. */
+/* Skip so many dead sandboxes; if even the next one is dead, something else is wrong. */
 #define DEAD_SANDBOXES_MAX 300
 
-/* What the first parking may take after the zygote's start. */
+/* The time for the first parking after the zygote's start. */
 #define WARM_GRACE_US (10 * G_USEC_PER_SEC)
 
 /* ---- handing parked sandboxes to callers ---- */
@@ -23,7 +22,7 @@ pool_sandbox_suits (const struct sandbox *sandbox, const struct waiter *waiter)
          !(waiter->needs_modules && sandbox->zygote->bare);
 }
 
-/* The newest first: what it touched last may still be in the processors' caches. */
+/* Newest first: its pages may still be in the processors' caches. */
 REQUIRES (pools)
 static struct sandbox *
 find_parked (const struct waiter *waiter)
@@ -34,8 +33,8 @@ find_parked (const struct waiter *waiter)
   return NULL;
 }
 
-/* The pool is woken to refill only when half of its sandboxes are gone: a short run then finds the processors
- * idle, and when it ends it wakes the pool anyway. */
+/* The pool is woken to refill only when half of its sandboxes are gone: a short run then has the processors
+ * to itself, and its end wakes the pool anyway. */
 REQUIRES (pools)
 static struct sandbox *
 unpark (struct pool *pool, struct sandbox *sandbox, guint64 bytes)
@@ -57,7 +56,7 @@ pool_take_find_sandbox (const struct waiter *waiter)
   return waiter->kept ? waiter->kept : find_parked (waiter);
 }
 
-/* WAITER has SANDBOX from now on. */
+/* Gives SANDBOX to WAITER. */
 REQUIRES (pools)
 static struct sandbox *
 lease_to (const struct waiter *waiter, struct sandbox *sandbox)
@@ -94,7 +93,7 @@ has_parked (struct pools *pools)
   return FALSE;
 }
 
-/* What is parked goes, but for KEPT (or NULL): a run needs nearly all the memory that there is. */
+/* Ends the parked ones, except KEPT (or NULL): a run needs nearly all the memory. */
 REQUIRES (pools)
 static void
 shed_parked (struct pools *pools, const struct sandbox *kept)
@@ -120,7 +119,7 @@ pools_dispatch (struct pools *pools)
 {
   struct budget_round round = {.budget = &pools->budget};
   gboolean first = TRUE;
-  /* Nothing that could be given away: as good as always, when many wait. */
+  /* Nothing to give away: nearly always so when many wait. */
   if (!has_parked (pools) && pools->reactivating == 0)
     return;
   for (struct queue_place *place = queue_first (pools->queue), *next; place; place = next) {
@@ -128,7 +127,7 @@ pools_dispatch (struct pools *pools)
     next = queue_next (place);
     struct sandbox *sandbox = pool_take_find_sandbox (waiter);
     enum budget_answer answer = budget_ask (&round, &waiter->claim, sandbox ? sandbox->reserved_bytes : 0);
-    /* Nothing runs whose end would make room. */
+    /* No running sandbox could make room. */
     if (answer != BUDGET_FITS && first && pools->budget.running == 0)
       shed_parked (pools, sandbox);
     if (answer == BUDGET_END)
@@ -154,7 +153,7 @@ pool_fail_waiters (struct pool *pool, const GError *error)
   for (struct queue_place *place = queue_first (queue), *next; place; place = next) {
     struct waiter *waiter = (struct waiter *)place;
     next = queue_next (place);
-    /* Who has a sandbox needs none to be made. */
+    /* A caller with a sandbox needs none to be made. */
     if (waiter->pool != pool || (waiter->kept && !pool->pools->closed))
       continue;
     queue_leave (queue, place);
@@ -168,7 +167,7 @@ pool_fail_spec (struct pool *pool, const struct sandbox_spec *spec, const GError
 {
   g_mutex_lock (&pool->pools->lock);
   struct queue *queue = pool->pools->queue;
-  /* Trying for ever would be at the cost of all others. */
+  /* Trying forever would cost all others. */
   if (spec->network == NETWORK_ALLOW)
     pool->keeps[SANDBOX_SPEC_NETWORK] = FALSE;
   for (struct queue_place *place = queue_first (queue), *next; place; place = next) {
@@ -210,8 +209,7 @@ pool_fail_lost (struct waiter *waiter)
 
 /* ---- asking ---- */
 
-/* Packages were installed, or the interpreter was replaced: what was loaded before is not what the caller
- * should get. */
+/* Packages were installed, or the interpreter was replaced: the caller must not get the old modules. */
 static void
 notice_change (struct pool *pool)
 {
@@ -234,7 +232,7 @@ notice_change (struct pool *pool)
   g_mutex_unlock (&pool->pools->lock);
 }
 
-/* Gives WAITER a place in the queue, perhaps another one's. */
+/* Gives WAITER a place in the queue, perhaps displacing another. */
 REQUIRES (pools)
 static gboolean
 pool_take_enter (struct pools *pools, struct waiter *waiter, GError **error)
@@ -287,8 +285,8 @@ pool_take_ask (struct pool *pool, struct waiter *waiter, GError **error)
   return NULL;
 }
 
-/* Whether WAITER, which has left the queue, waited for memory: for itself, or behind one for whom it is kept.
- */
+/* Whether WAITER, which has left the queue, waited for memory: its own, or behind a caller for whom it is
+ * kept. */
 REQUIRES (pools)
 static gboolean
 lacks_memory (const struct waiter *waiter)
@@ -326,7 +324,7 @@ pool_take_set_busy (const struct waiter *waiter, GError **error)
                queue_length (pools->queue));
 }
 
-/* Takes WAITER out of the queue when END says that its wait is over. Returns whether it is, or was before. */
+/* Takes WAITER out of the queue when its wait is over at END. Returns whether it is, or was before. */
 static gboolean
 pool_take_settle (struct waiter *waiter, enum wait end)
 {
@@ -351,7 +349,7 @@ pool_take_is_word (char c)
   return g_ascii_isalnum (c) || c == '_';
 }
 
-/* Whether NAME stands somewhere in CODE, in whatever role. */
+/* Whether NAME occurs in CODE, in any role. */
 static gboolean
 pool_take_has_word (const char *code, const char *name, gsize length)
 {
@@ -362,8 +360,8 @@ pool_take_has_word (const char *code, const char *name, gsize length)
   return FALSE;
 }
 
-/* Whether CODE names a module that is loaded ahead. Importing it itself would be sooner for the first run,
- * but count against its limits, and lack what the warm-up settles: figures that are shown, fonts. */
+/* Whether CODE names a preloaded module. Importing it itself would be sooner for the first run, but would
+ * count against its limits, and lack the warm-up's settings: displaying figures, fonts. */
 static gboolean
 names_module (struct pool *pool, const char *code)
 {
@@ -378,7 +376,7 @@ names_module (struct pool *pool, const char *code)
   return names;
 }
 
-/* WAITER is in the queue, or out of it again already. */
+/* WAITER is in the queue, or has left it already. */
 static struct sandbox *
 pool_take_wait_for (struct waiter *waiter, guint64 most_ms, GError **error)
 {
@@ -391,7 +389,7 @@ pool_take_wait_for (struct waiter *waiter, guint64 most_ms, GError **error)
   return waiter->sandbox;
 }
 
-/* The longest that a start may take. */
+/* The maximum duration of a start. */
 static guint64
 start_ms (const struct pool *pool)
 {
@@ -399,7 +397,7 @@ start_ms (const struct pool *pool)
   return pool->isolation == ISOLATION_CONTAINER ? config->container_start_ms : config->zygote_start_ms;
 }
 
-/* Somebody asked for SPEC, so it may be worth while to keep some. */
+/* SPEC was requested, so keeping some may be worthwhile. */
 REQUIRES (pools)
 static void
 note_wish (struct pool *pool, const struct sandbox_spec *spec)
@@ -427,7 +425,7 @@ pool_take_take (struct pool *pool, const char *owner, const struct sandbox_spec 
                           .spec = *spec,
                           .claim.bytes = spec->limits.value[LIMIT_MEMORY],
                           .interrupt = interrupt};
-  /* Without mounts of its own nothing sets it apart. */
+  /* Without mounts of its own nothing distinguishes it. */
   waiter.spec.session = spec->session && pool->isolation == ISOLATION_NAMESPACES;
   g_autoptr (GError) refusal = NULL;
 
@@ -461,8 +459,7 @@ pool_take (struct pool *pool, const char *owner, const struct sandbox_spec *spec
     struct sandbox *sandbox = pool_take_take (pool, owner, spec, code, interrupt, error);
     if (sandbox)
       pool_unwatch (pool, sandbox);
-    /* A zygote that dies takes its parked sandboxes along, and the pool's thread may not have heard of it
-     * yet. */
+    /* A dying zygote takes its parked sandboxes along, and the pool's thread may not have noticed yet. */
     if (!sandbox || !sandbox_has_died (sandbox) || i == DEAD_SANDBOXES_MAX)
       return sandbox;
     pool_discard (sandbox);
@@ -473,7 +470,7 @@ pool_take (struct pool *pool, const char *owner, const struct sandbox_spec *spec
   }
 }
 
-/* The maxima do not change, so they are read without the lock. */
+/* The maxima are constant, so they are read without the lock. */
 NOT_ANALYSED
 gboolean
 pools_check_memory (struct pools *pools, const struct limits *limits, GError **error)
@@ -488,7 +485,7 @@ pools_check_memory (struct pools *pools, const struct limits *limits, GError **e
   return FALSE;
 }
 
-/* PARKINGS were counted before. */
+/* PARKINGS is an earlier count. */
 REQUIRES (pools)
 static gboolean
 is_warm (const struct pool *pool, guint64 parkings)

@@ -3,9 +3,9 @@
  * that were used.
  *
  * It is one loop: decide what is to be done now, wait until something happens, take note of it. Nothing that
- * is awaited (a zygote that imports, sandboxes that park, others that end) keeps it from the rest. Sandboxes
- * and zygotes are freed in one place only, at the beginning of a turn, so that what poll reported can be
- * looked at without care for what an earlier report has led to. */
+ * it awaits (importing zygotes, sandboxes that park or end) blocks the rest. Sandboxes and zygotes are freed
+ * in one place only, at the beginning of a turn, so that each poll result stays valid while earlier ones are
+ * handled. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -123,7 +123,7 @@ collect_sources (struct pool *pool, struct watch *watch)
     add_zygote (watch, pool->draining->pdata[i]);
   for (GList *link = pool->parking.head; link; link = link->next) {
     const struct sandbox *sandbox = link->data;
-    /* In a container it may say that it is ready before its zygote says that it is there. */
+    /* In a container it may report that it is ready before its zygote reports that it exists. */
     if (sandbox->worker_fd >= 0)
       pool_thread_add_source (watch, sandbox->socket_fd, SOURCE_PARKING, link->data);
   }
@@ -151,7 +151,7 @@ on_source (struct pool *pool, const struct source *source)
     on_control (pool, source->object);
     break;
   case SOURCE_LEAVING:
-    break; /* the next turn sees to it */
+    break; /* the next turn handles it */
   case SOURCE_SWEPT:
     launcher_reap (&pool->sweep_fd, "the launcher that looks for old containers");
     break;
@@ -171,7 +171,7 @@ on_source (struct pool *pool, const struct source *source)
   }
 }
 
-/* When something is due though nothing happens: -1 for never. */
+/* When something is due without an event: -1 for never. */
 static gint64
 next_deadline_us (struct pool *pool)
 {
@@ -207,8 +207,8 @@ pool_thread_take_turn (struct pool *pool)
   pool_spawn_next (pool);
 }
 
-/* An embedding program's signal handlers expect its own threads; what a fault of ours raises is left alone.
- */
+/* An embedding program's signal handlers expect its own threads; signals for faults of ours stay
+ * unblocked. */
 static void
 pool_thread_block_signals (void)
 {

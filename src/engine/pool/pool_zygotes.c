@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pool's thread does with zygotes: starts them when they are wanted, replaces them when they are due,
- * kills those that are stuck, and frees them when the last of their sandboxes is gone. */
+/* What a pool's thread does with zygotes: starts them when needed, replaces them when due, kills stuck ones,
+ * and frees them after their last sandbox. */
 #include "adder_types.h"
 #include "common/log.h"
 #include "engine/pool/pool_private.h"
@@ -9,13 +9,13 @@
 #define START_RETRY_US  (G_USEC_PER_SEC / 4)
 #define START_RETRY_MAX (30 * G_USEC_PER_SEC)
 
-/* So many losses in a row are taken for bad luck: callers go on waiting. */
+/* So many losses in a row count as bad luck: callers keep waiting. */
 #define LOSSES_OK 3
 
-/* One that has served for so long has not died of what the one before it died of. */
+/* A zygote that has served this long did not die of its predecessor's cause. */
 #define SETTLED_US (30 * G_USEC_PER_SEC)
 
-/* Zygotes that are started because of crashes take one part of the time in so many: the crash budget limits
+/* The fraction of time, one part in so many, for starting zygotes because of crashes: the crash budget limits
  * what can be learnt about one address layout, and must not turn a loop of crashes into a loop of imports. */
 #define CRASH_PART 20
 
@@ -45,7 +45,7 @@ retire_current (struct pool *pool)
   pool_discard_old (pool, 0);
 }
 
-/* It was used less than others were: without a zygote, until somebody asks again. */
+/* It was the least used: no zygote until somebody asks again. */
 static void
 pool_rest (struct pool *pool)
 {
@@ -62,7 +62,7 @@ pool_rest (struct pool *pool)
   retire_current (pool);
 }
 
-/* The bare zygote that starts is of no use any more. It is freed when none of what poll reported is left. */
+/* The starting bare zygote is no longer needed. It is freed once no poll result refers to it. */
 void
 pool_lose_bare (struct pool *pool)
 {
@@ -70,7 +70,7 @@ pool_lose_bare (struct pool *pool)
     g_ptr_array_add (pool->draining, g_steal_pointer (&pool->bare_next));
 }
 
-/* Callers who wait get ERROR unless a zygote serves that may still help them. */
+/* Waiting callers get ERROR unless a serving zygote may still help them. */
 void
 pool_start_failed (struct pool *pool, const GError *error)
 {
@@ -88,13 +88,13 @@ pool_start_failed (struct pool *pool, const GError *error)
     pool_fail_waiters (pool, error);
   }
   g_mutex_unlock (&pools->lock);
-  /* An environment that cannot load its modules serves nobody: what runs would else depend on the moment. */
+  /* An environment that cannot load its modules serves nobody: otherwise runs would depend on timing. */
   pool_lose_bare (pool);
   if (pool->current && pool->current->bare)
     retire_current (pool);
 }
 
-/* Looks at the environment anew, so that the fingerprint is of what the new zygote will load. */
+/* Reads the environment again, so that the fingerprint matches what the new zygote loads. */
 static gboolean
 renew_environment (struct pool *pool, GError **error)
 {
@@ -111,7 +111,7 @@ renew_environment (struct pool *pool, GError **error)
   return TRUE;
 }
 
-/* The environment as the pool's thread reads it: it alone writes it, and so needs no lock. */
+/* The environment as the pool's thread reads it: only it writes, and so needs no lock. */
 NOT_ANALYSED
 static const struct environment *
 own_environment (const struct pool *pool)
@@ -119,8 +119,8 @@ own_environment (const struct pool *pool)
   return pool->environment;
 }
 
-/* Nobody can be served before the next zygote has loaded its modules, unless a bare one is: that takes as
- * long as Python itself. Not where the last start failed: see pool_start_failed. */
+/* Nobody can be served before the next zygote has loaded its modules, except by a bare one, which starts as
+ * fast as Python itself. Not after a failed start: see pool_start_failed. */
 static gboolean
 wants_bare (struct pool *pool)
 {
@@ -211,8 +211,8 @@ give_up_late_start (struct pool *pool)
   pool_start_failed (pool, error);
 }
 
-/* ZYGOTE serves: from now on it alone makes sandboxes. What the old one has parked serves until it is
- * replaced, one by one. */
+/* ZYGOTE serves: from now on it alone makes sandboxes. The old one's parked sandboxes serve until replaced,
+ * one by one. */
 static void
 become_current (struct pool *pool, struct zygote *zygote)
 {
@@ -254,8 +254,8 @@ pool_bare_serves (struct pool *pool)
 
 /* ---- ending ---- */
 
-/* A zygote died and took its sandboxes with it. Runs see the end of their exit pipes; callers wait for the
- * next zygote. */
+/* A zygote died with its sandboxes. Runs see the end of their exit pipes; callers wait for the next
+ * zygote. */
 void
 pool_lose_zygote (struct pool *pool, const GError *error)
 {
@@ -273,7 +273,7 @@ pool_lose_zygote (struct pool *pool, const GError *error)
   /* The first time at once: it had served, so it will again. */
   pool->retry_us =
       now + (pool->losses > 1 ? pool_retry_delay (START_RETRY_US, START_RETRY_MAX, pool->losses - 1) : 0);
-  /* Up to then who asks waits: told of a failure, callers would be turned away until the next start. */
+  /* Until then callers wait: after a reported failure, they would be turned away until the next start. */
   if (pool->failures > LOSSES_OK) {
     pool->failure = g_error_copy (error);
     pool_fail_waiters (pool, error);
@@ -298,8 +298,8 @@ check_answer (struct pool *pool, struct zygote *zygote, gint64 now_us)
   kill_stuck (pool, zygote);
 }
 
-/* One that neither makes sandboxes nor reports their end would hold up all callers: it goes, with what it
- * holds. */
+/* A zygote that neither makes sandboxes nor reports their end would block all callers: it ends, with its
+ * sandboxes. */
 static void
 check_zygotes (struct pool *pool)
 {
@@ -359,12 +359,12 @@ pool_leave (struct pool *pool)
   return leaves;
 }
 
-/* The zygotes' end is every sandbox's end, also of those that runs still hold. */
+/* The end of the zygotes ends every sandbox, even those that runs still hold. */
 void
 pool_end_all (struct pool *pool)
 {
   pool_take_discarded (pool);
-  /* All at once: each has to be removed by its engine. */
+  /* All at once: the engine has to remove each. */
   for (guint i = 0; i < pool->draining->len && pool->isolation == ISOLATION_CONTAINER; i++)
     zygote_discard (pool->draining->pdata[i]);
   end_zygote (g_steal_pointer (&pool->current));
@@ -397,7 +397,7 @@ pool_manage_zygotes (struct pool *pool)
   }
 }
 
-/* When one of the zygotes is late, or the next may be tried: -1 for never. */
+/* The deadline of the zygotes, or of the next attempt: -1 for never. */
 gint64
 pool_zygotes_deadline_us (struct pool *pool)
 {

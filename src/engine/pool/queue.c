@@ -3,16 +3,16 @@
  * or after the present round when the owner has nothing waiting; places are served by round, then in order of
  * arrival.
  *
- * At a full queue, one who has a place less than another gets none of theirs: they would only have changed
- * sides, and the next to come would change them back, each time at the cost of one who has waited. */
+ * In a full queue, an owner with one place fewer than another gets none of theirs: the two would only swap
+ * roles, and the next newcomer would swap them back, each time at the cost of a waiter. */
 #include "engine/pool/queue.h"
 
 struct queue {
   gsize most;
-  guint64 round;      /* of the place that was served last */
+  guint64 round;      /* of the place served last */
   guint64 arrived;    /* places that ever entered */
-  GSequence *places;  /* in the order in which they are to be served */
-  GHashTable *owners; /* name -> GQueue of places, the oldest first; of those who wait */
+  GSequence *places;  /* in the order of service */
+  GHashTable *owners; /* name -> GQueue of places, oldest first; of waiting owners */
 };
 
 static void
@@ -48,7 +48,7 @@ newest (const GQueue *owner)
   return owner->tail->data;
 }
 
-/* Of the owner who has most places, if that is at least two more than COUNT. */
+/* Of the owner with the most places, if that is at least two more than COUNT. */
 static struct queue_place *
 find_displaced (const struct queue *queue, gsize count)
 {

@@ -21,10 +21,10 @@
 #include "engine/host/process.h"
 #include "engine/network/proxy.h"
 
-/* How long a dead process may stay unreaped by its init, before nobody waits to know how it ended. */
+/* How long a dead process may stay unreaped by its init before its exit status is given up. */
 #define REAP_WAIT_MS 200
 
-/* The exit pipe carries one small struct; a page is enough of what a user may have in pipes
+/* The exit pipe carries one small struct; a page suffices, given the limit on a user's pipe pages
  * (pipe-user-pages-soft). */
 #define EXIT_PIPE_BYTES 4096
 
@@ -52,7 +52,7 @@ zygote_info_unref (struct zygote_info *info)
 
 /* ---- making ---- */
 
-/* The ends are the caller's to close, also where this fails. */
+/* The caller closes the ends, even on failure. */
 static gboolean
 sandbox_make_pipe (int *ret_read, int *ret_write, const char *what, GError **error)
 {
@@ -61,8 +61,8 @@ sandbox_make_pipe (int *ret_read, int *ret_write, const char *what, GError **err
     return error_from_errno (error, errno, "cannot make the %s pipe of a sandbox", what);
   *ret_read = ends[0];
   *ret_write = ends[1];
-  /* Our end does not wait: code that runs as the daemon's user can open its stream again through /proc, and
-   * take away what poll saw there. */
+  /* Our end is non-blocking: code that runs as the daemon's user can open its stream again through /proc, and
+   * take away what poll reported. */
   if (fcntl (ends[0], F_SETFL, O_NONBLOCK) < 0)
     return error_from_errno (error, errno, "cannot read the %s pipe of a sandbox without waiting", what);
   return TRUE;
@@ -144,7 +144,7 @@ sandbox_new (struct pool *pool, const struct sandbox_spec *spec, struct scratch 
   return sandbox;
 }
 
-/* One that has ended already has no id any more, and nobody needs it: its socket says why it ended. */
+/* One that has already ended has no id, and needs none: its socket says why it ended. */
 static gboolean
 sandbox_look_at (int process_fd, pid_t *ret_pid)
 {
@@ -160,7 +160,7 @@ sandbox_adopt (struct sandbox *sandbox, const int fds[WIRE_SPAWNED_FDS], GError 
   sandbox->workspace_fd = fds[WIRE_SPAWNED_WORKSPACE];
   gboolean known = sandbox_look_at (sandbox->worker_fd, &sandbox->worker_pid) &&
                    sandbox_look_at (sandbox->init_fd, &sandbox->init_pid);
-  /* What the first process of a container uses is the zygote's. */
+  /* The usage of a container's first process is the zygote's. */
   if (sandbox->init_pid == sandbox->worker_pid || sandbox->contained)
     sandbox->init_pid = 0;
   if (known)
@@ -170,8 +170,8 @@ sandbox_adopt (struct sandbox *sandbox, const int fds[WIRE_SPAWNED_FDS], GError 
 
 /* ---- branches ---- */
 
-/* By what comes over the branch's socket the kernel tells whose it is: by a pidfd, or by a number (before
- * Linux 6.5). */
+/* For data on the branch's socket the kernel identifies the sender: by a pidfd, or by a number (before Linux
+ * 6.5). */
 static gboolean
 ask_for_sender (int socket, GError **error)
 {
@@ -215,7 +215,8 @@ sandbox_new_branch (struct sandbox *from, guint64 number, int ret_fds[WIRE_BRANC
 gboolean
 sandbox_adopt_branch (struct sandbox *sandbox, int pidfd, GError **error)
 {
-  /* Readable when the process is dead, as the exit pipe of others is. Without it nobody would see the end. */
+  /* Readable when the process is dead, like the exit pipe of others. Without it the end would go
+   * unnoticed. */
   sandbox->exit_fd = fcntl (pidfd, F_DUPFD_CLOEXEC, 0);
   if (sandbox->exit_fd < 0) {
     error_from_errno (error, errno, "cannot watch the process of a branch");
@@ -226,8 +227,8 @@ sandbox_adopt_branch (struct sandbox *sandbox, int pidfd, GError **error)
   sandbox->worker_fd = pidfd;
   if (!sandbox_look_at (pidfd, &sandbox->worker_pid))
     return error_from_errno (error, errno, "cannot look at the process of a branch");
-  /* The socket is held by processes of this sandbox only; that it was one of them which sent, and not another
-   * with a number that was used again, shows by its parent. */
+  /* Only processes of this sandbox hold the socket; the parent shows that one of them sent, and not another
+   * process with a reused number. */
   if (sandbox->worker_pid > 0 && process_parent (sandbox->worker_pid) == sandbox->init_pid)
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the process of a branch is not where it should be");
@@ -273,8 +274,8 @@ sandbox_kill (struct sandbox *sandbox)
     return;
   }
   usage_settle (sandbox);
-  /* No init's end is the end of all here. As long as the zygote has not reported it, the worker's number is
-   * its group's still, even should the zygote be dead. */
+  /* Without an init, nothing's end is the end of all. Until the zygote reports its end, the worker's number
+   * is still its group's, even if the zygote is dead. */
   if (sandbox->place && !sandbox->apart && sandbox->worker_pid > 0 && !sandbox->has_exit &&
       !layer_is_disabled (LAYER_CLEANUP))
     (void)kill (-sandbox->worker_pid, SIGKILL);
@@ -293,7 +294,7 @@ sandbox_kill_worker (const struct sandbox *sandbox)
 gboolean
 sandbox_has_died (const struct sandbox *sandbox)
 {
-  /* A process that was killed shows at once; the zygote's report of it comes later. */
+  /* A killed process is visible at once; the zygote's report of it comes later. */
   struct pollfd ends[] = {
       {.fd = sandbox->worker_fd, .events = POLLIN},
       {.fd = sandbox->init_fd, .events = POLLIN},
@@ -302,8 +303,8 @@ sandbox_has_died (const struct sandbox *sandbox)
   return poll (ends, G_N_ELEMENTS (ends), 0) > 0;
 }
 
-/* A branch is the init's child, which tells nobody how it ended; the kernel does, once it is reaped, which is
- * at once. Where it does not, the branch is taken for killed, as most are. */
+/* A branch is a child of the init, which reports no exit status; the kernel does, once it is reaped, which is
+ * at once. If not, the branch counts as killed, as most are. */
 static gboolean
 read_end_of_branch (struct sandbox *sandbox)
 {
@@ -350,7 +351,7 @@ sandbox_read_exit (struct sandbox *sandbox)
   return TRUE;
 }
 
-/* So that those that live on have the room. */
+/* Makes room for those that live on. */
 static void
 remove_branch (struct sandbox *sandbox)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Specs, made and compared. */
+/* Making and comparing specs. */
 #include "engine/pool/sandbox_spec.h"
 
 #include <fcntl.h>
@@ -20,8 +20,8 @@ sandbox_spec_of_kind (enum sandbox_spec_kind kind, enum network network)
   return spec;
 }
 
-/* Where the sandbox itself holds limits, they cannot be set from outside. In a container its processor time
- * is counted alone: that one time limit is another one's must not cost a container. */
+/* Where the sandbox itself holds limits, they cannot be set from outside. In a container only processor time
+ * is counted: a different time limit must not cost a new container. */
 gboolean
 sandbox_spec_fixes (enum limit limit, enum isolation isolation)
 {
@@ -59,7 +59,7 @@ sandbox_spec_kind (const struct sandbox_spec *spec, enum isolation isolation)
   return SANDBOX_SPEC_OTHER;
 }
 
-/* ---- bind-mounted ---- */
+/* ---- bind mounts ---- */
 
 void
 sandbox_spec_init_binds (struct sandbox_spec *spec)
@@ -87,7 +87,7 @@ sandbox_spec_bind_file (struct sandbox_spec *spec, const char *path, const struc
   g_ptr_array_add (spec->files, g_strdup (path));
 }
 
-/* In a container there is no overlay, even of what can only be read. */
+/* A container has no overlay, even for read-only data. */
 gboolean
 sandbox_spec_has_host_sockets (const struct sandbox_spec *spec, enum isolation isolation)
 {

@@ -6,7 +6,7 @@
 
 #include "engine/pool/sandbox.h"
 
-/* Of a run's memory at most, before it is believed to be over its limit. */
+/* The part of a run's memory that counts before it is found to be over its limit. */
 #define COUNTS_MAX 5
 
 static guint64
@@ -27,7 +27,7 @@ usage_mark (struct sandbox *sandbox)
   memset (&sandbox->parked, 0, sizeof sandbox->parked);
   struct cgroup_usage *group = &sandbox->parked.cgroup;
   gboolean grouped = read_cgroup (sandbox, group);
-  /* What the group counts need not be asked of processes, which is dearer. */
+  /* Processes need not be asked for what the group counts, which is cheaper. */
   if (!(grouped && group->cpu_known)) {
     guint64 init_us = 0;
     process_clock (sandbox->worker_pid, &sandbox->parked.clock_us);
@@ -38,12 +38,12 @@ usage_mark (struct sandbox *sandbox)
     process_memory (sandbox->worker_pid, &sandbox->parked.memory);
 }
 
-/* Of all processes of the sandbox: by the zygote's report when they are reaped, else of those that live and
- * what they waited for. */
+/* For all processes of the sandbox: from the zygote's report once they are reaped, else from the living and
+ * the children they waited for. */
 static guint64
 cpu_of_tree (const struct sandbox *sandbox)
 {
-  /* Of a branch the kernel tells only how it ended. */
+  /* For a branch the kernel reports only how it ended. */
   if (sandbox->has_exit && !sandbox->leader)
     return minus ((guint64)MAX (sandbox->exit.user_us + sandbox->exit.system_us, 0),
                   sandbox->parked.clock_us);
@@ -127,7 +127,7 @@ usage_memory_now (struct sandbox *sandbox)
   struct process_tree tree;
   pid_t roots[2];
   gsize count = sandbox_roots (sandbox, roots);
-  /* What is shared with branches shall count once in all. */
+  /* What is shared with branches must count once in all. */
   process_tree (roots, count, !sandbox_fills_alone (sandbox) && sandbox->spec.session, &tree);
   if (tree.proportional_bytes > 0)
     return tree.proportional_bytes + tree.table_bytes;
@@ -144,13 +144,13 @@ usage_is_over (const struct sandbox *sandbox, const pid_t *roots, gsize count, g
   *ret_private = minus (tree.private_bytes, shared);
   if (*ret_private <= limit)
     return FALSE;
-  /* Alone, with its init, the worker shares only with the zygote, and that is accounted for. */
+  /* Alone, with its init, the worker shares only with the zygote, which is accounted for. */
   if (tree.count <= 2)
     return TRUE;
-  /* Forks share their pages: counted so that none counts twice, which is dearer. What they share with the
-   * zygote is taken off whole though only a part of it was counted: in doubt for the run. One process is
-   * looked at after the other, so what the first shares with those that are forked meanwhile counts twice: a
-   * count is good when nobody came or went since the one before, or when that never happens. */
+  /* Forks share their pages: they are counted without duplicates, which is more expensive. What they share
+   * with the zygote is subtracted whole though only a part of it was counted: in doubt in the run's favour.
+   * Processes are read one after the other, so what the first shares with later forks counts twice: a count
+   * is good when nothing was forked or ended since the previous one, or when that never happens. */
   for (int tries = 0; tries < COUNTS_MAX; tries++) {
     gsize before = tree.count;
     process_tree (roots, count, TRUE, &tree);
@@ -173,7 +173,7 @@ usage_is_over_memory (struct sandbox *sandbox, guint64 limit, guint64 *ret_priva
   guint64 ignored;
   if (usage_is_over (sandbox, roots, sandbox_roots (sandbox, roots), limit, ret_private))
     return TRUE;
-  /* What a process left to the init is nobody's where it is shared. All together may hold as much as all
+  /* In a shared sandbox, orphans left to the init belong to nobody. All together may hold as much as all
    * may. */
   const pid_t all[] = {leader->worker_pid, leader->init_pid};
   return refs > 1 && usage_is_over (sandbox, all, G_N_ELEMENTS (all), limit * (guint64)refs, &ignored);

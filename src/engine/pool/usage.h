@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run used, beyond what its sandbox had used when it was parked. The control group counts everything
- * where there is one; else the kernel's accounts of the worker, of the children that it waited for and, for
- * checks against limits, of all that live. */
+/* What a run used, beyond the usage at parking. The control group counts everything if there is one; else the
+ * kernel's accounts of the worker, of the children that it waited for and, for checks against limits, of all
+ * living processes. */
 #pragma once
 
 #include <glib.h>
@@ -15,7 +15,7 @@ struct usage_mark {
   guint64 clock_us; /* the worker and its init */
   struct cgroup_usage cgroup;
   struct process_memory memory;
-  guint64 own_bytes; /* what it alone holds; only without a control group, which counts just that */
+  guint64 own_bytes; /* its private memory; only without a control group, which counts just that */
 };
 
 struct usage {
@@ -27,28 +27,28 @@ struct usage {
 
 struct sandbox;
 
-/* Notes what SANDBOX, parked, has used. */
+/* Notes the usage of SANDBOX, which is parked. */
 void usage_mark (struct sandbox *sandbox);
 
 /* The same before a cell of a session: from here on processor time and the kernel's refusals are the cell's.
- * Memory is the session's as a whole and counts from the parking on. */
+ * Memory is the session's as a whole and counts from parking on. */
 void usage_mark_again (struct sandbox *sandbox);
 
-/* Of a sandbox in a container, before it is killed: notes what usage_read tells from then on. Its control
- * group goes with the container. */
+/* For a sandbox in a container, before it is killed: notes what usage_read returns from then on. Its control
+ * group disappears with the container. */
 void usage_settle (struct sandbox *sandbox);
 
-/* What was used since. With the exit report when it is there, which counts all processes. Cheap: this is on
- * the way of every result. */
+/* The usage since then. With the exit report, if available, which counts all processes. Cheap: every result
+ * needs it. */
 void usage_read (struct sandbox *sandbox, struct usage *ret_usage);
 
-/* Processor time up to now, living processes included: for the check of a limit. */
+/* Processor time so far, including living processes: for checking a limit. */
 guint64 usage_cpu_now (struct sandbox *sandbox);
 
-/* What all living processes hold now, beyond what a parked sandbox shares. */
+/* The present memory of all living processes, beyond what a parked sandbox shares. */
 guint64 usage_memory_now (struct sandbox *sandbox);
 
 /* Whether all living processes together hold more than LIMIT bytes beyond what a parked sandbox shares.
- * *RET_PRIVATE is an upper bound of what they hold. Where there is a control group the kernel sees to it, and
- * this is not called. */
+ * *RET_PRIVATE is an upper bound of that. With a control group the kernel enforces the limit, and this is not
+ * called. */
 gboolean usage_is_over_memory (struct sandbox *sandbox, guint64 limit, guint64 *ret_private);

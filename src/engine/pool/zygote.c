@@ -29,16 +29,16 @@
 #define CRASH_SPAN_US  ((gint64)3600 * G_USEC_PER_SEC)
 #define END_WAIT_MS    10000
 
-/* A fork of a large zygote takes milliseconds, on a host that thrashes a second: after this long it is stuck,
- * or after what it may take to start, where that is less. */
+/* Forking a large zygote takes milliseconds, on a thrashing host a second: after this long it is stuck, or
+ * after its maximum start time, if shorter. */
 #define ANSWER_US (10 * G_USEC_PER_SEC)
 
-/* The engine has the time that it takes to remove a container; then its launcher sees to it alone. */
+/* The engine's time to remove a container; afterwards its launcher handles that alone. */
 #define LEAVE_WAIT_MS 10000
 
 /* ---- starting ---- */
 
-/* Runs PROGRAM with ARGUMENTS and the descriptors that launchers have. */
+/* Runs PROGRAM with ARGUMENTS and a launcher's descriptors. */
 static gboolean
 start (struct zygote *zygote, const struct host *host, const char *program, char *const *arguments,
        GError **error)
@@ -117,10 +117,10 @@ zygote_start_contained (const struct host *host, const struct container_order *o
   zygote->order = container_order_write (order);
   char *const arguments[] = {host->container_launcher, (char *)(guintptr) "start", zygote->order, NULL};
   zygote->single = sandbox;
-  /* The sandbox's own deadline, which its caller is told of, is over before. */
+  /* The sandbox's own deadline, which its caller hears of, expires first. */
   zygote->patience_us = (gint64)host->config->container_start_ms * 1000;
   memcpy (zygote->spawn, spawn, sizeof zygote->spawn);
-  /* What it has of the host is there before it is asked for a sandbox. */
+  /* Its host mounts exist before a sandbox is requested. */
   zygote->bind_fd = fd_steal (&zygote->spawn[WIRE_SPAWN_DIRECTORY]);
   if (!start (zygote, host, host->container_launcher, arguments, error))
     g_clear_pointer (&zygote, zygote_free);
@@ -145,8 +145,8 @@ zygote_read_messages (struct zygote *zygote)
     g_string_erase (zygote->messages, 0, (gssize)(zygote->messages->len - MESSAGES_BYTES));
 }
 
-/* The line that says most: of a Python traceback the last one, else the first. NULL when there is none. The
- * interpreter may be any program, so it is told as such words are. */
+/* The most informative line: of a Python traceback the last one, else the first. NULL when there is none. The
+ * interpreter may be any program, so its words are sanitized. */
 static char *
 useful_message (struct zygote *zygote)
 {
@@ -233,14 +233,14 @@ take_serving (struct zygote *zygote, const char *text, gsize length, struct sand
   if (!zygote->info)
     return zygote_end (zygote, ret_sandbox, error, cause->message);
   zygote->state = ZYGOTE_SERVING;
-  /* That of a container stays, to remove it. */
+  /* A container's launcher stays, to remove it. */
   if (zygote->isolation != ISOLATION_CONTAINER)
     launcher_reap (&zygote->launcher_fd, "the launcher of a zygote");
   return ZYGOTE_EVENT_SERVING;
 }
 
-/* The init of a sandbox in a container is that one's first process, which its launcher told; and so is the
- * worker where that process is a kernel. */
+/* The init of a sandbox in a container is the container's first process, which its launcher reported; and so
+ * is the worker if that process is a kernel. */
 static gboolean
 set_init (const struct zygote *zygote, gboolean apart, int *fds)
 {
@@ -296,7 +296,7 @@ take_refused (struct zygote *zygote, struct wire_refused *refused, struct sandbo
   return ZYGOTE_EVENT_ENDED;
 }
 
-/* Which message is legal now, as a table: the state decides, and whether an answer is awaited. */
+/* Which message is legal now, as a table: it depends on the state and on whether an answer is awaited. */
 static enum zygote_event
 zygote_take (struct zygote *zygote, const char *packet, gsize size, int *fds, gsize count,
              struct sandbox **ret_sandbox, GError **error)
@@ -357,7 +357,7 @@ zygote_spawn (struct zygote *zygote, struct sandbox *sandbox, int spawn[WIRE_SPA
       .flags = flags,
       .limits = limits_maximum (),
   };
-  /* Of a container, processes are counted by its engine: here all of one user would be. */
+  /* The engine counts a container's processes: here all processes of one user would count. */
   gboolean contained = zygote->isolation == ISOLATION_CONTAINER;
   for (enum limit i = 0; i < LIMIT_COUNT; i++)
     if (sandbox_spec_fixes (i, zygote->isolation) && !(contained && i == LIMIT_PIDS))
@@ -395,7 +395,8 @@ zygote_note_crash (struct zygote *zygote, guint64 most)
 
 /* ---- ending ---- */
 
-/* Where no pid namespace ends with it, a zygote that serves is told to end, and ends its sandboxes first. */
+/* Without a pid namespace that ends with it, a serving zygote is asked to end, and ends its sandboxes
+ * first. */
 void
 zygote_kill (struct zygote *zygote)
 {
@@ -421,7 +422,7 @@ zygote_discard (struct zygote *zygote)
     fd_close (&zygote->spawn[i]);
 }
 
-/* Its container may have been created and not started, which no process's end removes. */
+/* Its container may have been created and not started, which the end of no process removes. */
 static gboolean
 remove_anew (struct zygote *zygote, const struct host *host)
 {
@@ -451,7 +452,7 @@ zygote_reap (struct zygote *zygote)
 {
   zygote_kill (zygote);
   if (!launcher_wait (zygote->process_fd, END_WAIT_MS)) {
-    /* It was only asked to, or the kernel is slow about it. */
+    /* It was only asked to, or the kernel is slow. */
     (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
     if (!launcher_wait (zygote->process_fd, END_WAIT_MS))
       log_warning ("the zygote of %s was killed and does not end", zygote->environment);
@@ -465,7 +466,7 @@ static void
 free_contained (struct zygote *zygote)
 {
   zygote_discard (zygote);
-  /* One that waits for a container which may yet come is killed: a later daemon looks for it. */
+  /* A launcher that waits for a container that may still appear is killed: a later daemon searches for it. */
   if (zygote->launcher_fd >= 0 && !launcher_wait (zygote->launcher_fd, LEAVE_WAIT_MS) && !zygote->removing) {
     log_warning ("a container takes long to be removed");
     fd_close (&zygote->launcher_fd);
