@@ -293,9 +293,9 @@ pool_count_awake (struct pools *pools, const char *owner)
   return count;
 }
 
-/* POOL, of an environment with packages, is used now. Where more such pools are awake than may be, one goes
- * to rest: of the owner who has most of them, so that nobody who asks for many is at the cost of others, the
- * one that was not used for longest. */
+/* POOL, of an environment with added packages, is used now. If too many such pools are awake, one goes to
+ * rest: the least recently used of the owner with the most, so that many requests of one owner do not affect
+ * others. */
 REQUIRES (pools)
 static void
 pool_note_use (struct pools *pools, struct pool *pool)

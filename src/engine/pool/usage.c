@@ -6,7 +6,7 @@
 
 #include "engine/pool/sandbox.h"
 
-/* The part of a run's memory that counts before it is found to be over its limit. */
+/* How often a run's memory is counted before it is found to be over its limit. */
 #define COUNTS_MAX 5
 
 static guint64
