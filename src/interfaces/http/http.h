@@ -13,20 +13,20 @@
 #include "policy/principal.h"
 #include "tools/table.h"
 
-#define HTTP_PATH_PARAMETERS 4 /* at most, in one route */
+#define HTTP_PATH_PARAMETERS 4 /* maximum in one route */
 
 struct operation;
 struct reservation;
 struct http_request;
 
 enum http_route_flags {
-  HTTP_OPEN = 1 << 0,      /* who asks is not asked for (health, signed URLs) */
+  HTTP_OPEN = 1 << 0,      /* needs no authentication (health, signed URLs) */
   HTTP_RAW_BODY = 1 << 1,  /* the handler reads the body as bytes, any type */
-  HTTP_MULTIPART = 1 << 2, /* multipart/form-data: each part lies in a file without a name */
+  HTTP_MULTIPART = 1 << 2, /* multipart/form-data: each part is in an unnamed file */
   HTTP_DECIDES = 1 << 3,   /* speaks for a person: principal.may_decide */
-  HTTP_STREAMS = 1 << 4,   /* may answer with a stream of events: text/event-stream in /openapi.json */
-  HTTP_RANGES = 1 << 6,    /* bytes of which a part may be asked for, or on a condition: 206, 304, 412, 416 */
-  HTTP_LOOKS = 1 << 5,     /* also for principals that may look but not act; GET and HEAD always are */
+  HTTP_STREAMS = 1 << 4,   /* may answer with an event stream: text/event-stream in /openapi.json */
+  HTTP_RANGES = 1 << 6,    /* supports ranges and conditions: 206, 304, 412, 416 */
+  HTTP_LOOKS = 1 << 5,     /* also for read-only principals; GET and HEAD always are */
 };
 
 struct http_route {
@@ -36,14 +36,14 @@ struct http_route {
   const char *tag;                    /* "sessions" */
   const char *title;                  /* a few words */
   const char *text;                   /* a sentence or more */
-  enum role role;                     /* the lowest that may */
+  enum role role;                     /* the lowest role allowed */
   guint flags;                        /* of enum http_route_flags */
   const struct field *parameters;     /* of the path; NULL: none */
   const struct field *query;          /* NULL: none */
   const struct field *body;           /* of a JSON body; NULL: none */
-  const struct field *const *replies; /* of JSON that is well, as of a tool; NULL: none */
-  int status;                         /* of what is well: 200 */
-  /* Of a reply that is no JSON: "text/plain"; several: between blanks; any: the star. NULL: JSON. */
+  const struct field *const *replies; /* of a successful JSON reply, as of a tool; NULL: none */
+  int status;                         /* of success: 200 */
+  /* Of a reply other than JSON: "text/plain"; several: separated by blanks; any: the star. NULL: JSON. */
   const char *reply_type;
   void (*handle) (struct http_request *request);
   const struct operation *called; /* by http_operations.c; NULL: the handler does it itself */
@@ -54,39 +54,39 @@ extern const struct http_route http_routes_meta[]; /* /healthz /readyz /metrics 
 extern const struct http_route http_routes_files[], http_routes_tools[], http_routes_records[],
     http_routes_runs[], http_routes_mcp[], http_routes_oauth[];
 
-/* Routes of operations, made of their rows by the first call; a server makes it. */
+/* Routes of operations, made from their rows by the first call; a server makes it. */
 #define HTTP_OPERATIONS_MAX 200
 extern struct http_route http_routes_operations[HTTP_OPERATIONS_MAX + 1];
 void http_operations_fill (void);
 
-/* ---- the request: all of it is the request's own, good until the handler returns ---- */
+/* ---- the request: all of it is the request's own, valid until the handler returns ---- */
 
 struct service *http_service (struct http_request *request);
-/* Who asks; never NULL but where a route is HTTP_OPEN. */
+/* The caller; NULL only on an HTTP_OPEN route. */
 const struct principal *http_who (struct http_request *request);
 const struct http_route *http_route (struct http_request *request);
-/* A header by its name, whatever its case; NULL: not there. */
+/* A header by its name, whatever its case; NULL: absent. */
 const char *http_header (struct http_request *request, const char *name);
-/* A parameter of the path, decoded and checked. Never NULL for a name that the route has. */
+/* A parameter of the path, decoded and checked. Never NULL for a name in the route. */
 const char *http_parameter (struct http_request *request, const char *name);
-/* The query and the body as objects in which every field of the route has its place, with defaults. */
+/* The query and the body as objects with every field of the route, defaults filled in. */
 const json_t *http_query (struct http_request *request);
 const json_t *http_body (struct http_request *request);
 /* The body's bytes, of a route with HTTP_RAW_BODY. */
 const char *http_body_bytes (struct http_request *request, gsize *ret_length);
-/* What the body takes of memory, which may be NULL: who keeps some of it for longer than the handler runs has
- * a reference for as long (service/quota.h). */
+/* The memory reserved for the body, may be NULL: code that keeps a part beyond the handler holds a reference
+ * for as long (service/quota.h). */
 struct reservation *http_reservation (struct http_request *request);
-/* The client's socket, for adder_request_set_watch and its like: it hangs up when they go. -1 where there is
+/* The client's socket, for adder_request_set_watch and similar: it hangs up when the client goes. -1:
  * none. */
 int http_watch_fd (struct http_request *request);
 
-/* The parts of a multipart body, in their order. */
+/* The parts of a multipart body, in order. */
 struct http_part {
   const char *name;     /* of the field */
-  const char *filename; /* as the client says: cleaned by nobody; NULL: it is no file */
-  const char *type;     /* NULL: not said */
-  int fd;               /* to read its bytes from the beginning; the request's */
+  const char *filename; /* as the client sent it, unsanitized; NULL: it is no file */
+  const char *type;     /* NULL: absent */
+  int fd;               /* to read its bytes from the start; the request's */
   guint64 bytes;
 };
 const struct http_part *http_parts (struct http_request *request, gsize *ret_count);
@@ -96,29 +96,29 @@ gint64 http_begun_us (struct http_request *request);
 /* The path as it was sent, without the query. */
 const char *http_path (struct http_request *request);
 
-/* What is set for the reply that comes; NAME and VALUE are copied. Before the reply. */
+/* A header for the coming reply; NAME and VALUE are copied. Before the reply. */
 void http_set_header (struct http_request *request, const char *name, const char *value);
 
 /* ---- replies: one of these, once ---- */
 
 /* VALUE is taken. */
 void http_reply_json (struct http_request *request, int status, json_t *value);
-/* What the library answers as JSON text, which is taken (g_free); NULL: PROBLEM, as a problem document. */
+/* JSON text from the library, which is taken (g_free); NULL: PROBLEM, as a problem document. */
 void http_reply_text (struct http_request *request, int status, char *text, const GError *problem);
 void http_reply_bytes (struct http_request *request, int status, const char *type, const void *data,
                        gsize length);
 /* No body. */
 void http_reply_status (struct http_request *request, int status);
 /* RFC 9457, with the status that belongs to the error's code: INVALID 400, NOT_FOUND 404, REFUSED 403,
- * APPROVAL 403, BUSY 429 with Retry-After where to wait helps, EXISTS 409, ENDED 410, TIMEOUT 504,
- * UNSUPPORTED 422, CANCELLED 499, FAILED 500. */
+ * APPROVAL 403, BUSY 429 with Retry-After if waiting helps, EXISTS 409, ENDED 410, TIMEOUT 504, UNSUPPORTED
+ * 422, CANCELLED 499, FAILED 500. */
 void http_reply_problem (struct http_request *request, const GError *problem);
 /* The same with a status of its own. */
 void http_reply_problem_status (struct http_request *request, int status, const GError *problem);
-/* LENGTH bytes of FD, which is taken, from OFFSET on; Range is for the caller to see to (http_range.h). */
+/* LENGTH bytes of FD, which is taken, from OFFSET on; the caller handles Range (http_range.h). */
 void http_reply_file (struct http_request *request, int status, const char *type, int fd, guint64 offset,
                       guint64 length);
-/* Calls RELEASE with DATA when the reply has left, or the client has; once for each request. */
+/* Calls RELEASE with DATA when the reply was sent or the client has gone; once for each request. */
 void http_free_after (struct http_request *request, gpointer data, GDestroyNotify release);
 
 /* ---- streams of events (text/event-stream) ---- */
@@ -135,7 +135,7 @@ void http_reply_produced (struct http_request *request,
                           void (*produce) (struct http_stream *stream, gpointer data), gpointer data,
                           GDestroyNotify release);
 
-/* Bytes of another TYPE, as they come: http_stream_write in place of events. */
+/* Bytes of another TYPE as they come, with http_stream_write instead of events. */
 struct http_stream *http_reply_chunks (struct http_request *request, int status, const char *type);
 /* The same, written to in a thread of its own, as http_reply_produced does it. */
 void http_reply_produced_chunks (struct http_request *request, int status, const char *type,
@@ -144,26 +144,26 @@ void http_reply_produced_chunks (struct http_request *request, int status, const
 /* As http_stream_send, for bytes of any kind. */
 gboolean http_stream_write (struct http_stream *stream, const void *data, gsize length);
 
-/* Before any event: its id, and (0: not said) after how long a client shall come again. */
+/* Before any event: its id, and the client's reconnection time (0: none). */
 gboolean http_stream_prime (struct http_stream *stream, const char *id, guint retry_ms);
-/* Whether sending would wait now: for those who send to many and must not. */
+/* Whether sending would block now: for writers to many streams. */
 gboolean http_stream_is_full (struct http_stream *stream);
 
-/* One event; NAME and ID may be NULL, DATA is lines of text. Waits while the client is slow and much is
- * waiting for them. FALSE when they are gone: nothing more will reach them. */
+/* One event; NAME and ID may be NULL, DATA is lines of text. Waits while the client is slow and the buffer
+ * full. FALSE when it is gone: nothing more will reach it. */
 gboolean http_stream_send (struct http_stream *stream, const char *name, const char *id, const char *data);
-/* What hangs up when the client goes, for adder_request_set_watch; the stream's. */
+/* A socket that hangs up when the client goes, for adder_request_set_watch; the stream's. */
 int http_stream_watch_fd (struct http_stream *stream);
 gboolean http_stream_is_gone (struct http_stream *stream);
 void http_stream_end (struct http_stream *stream);
 struct http_stream *http_stream_ref (struct http_stream *stream);
 void http_stream_unref (struct http_stream *stream);
 
-/* ---- what handlers share ---- */
+/* ---- shared by handlers ---- */
 
-/* Whether the command line of another machine asks, which names itself: a person reads the answer. */
+/* Whether another machine's command line asks, which identifies itself: a person reads the answer. */
 gboolean http_at_terminal (struct http_request *request);
 
-/* A tool_caller for calls of tools and, by its members, for requests of the library: owner, role, profiles,
- * front end, watch of REQUEST's principal. CONVERSATION may be NULL. All in it is the request's. */
+/* A tool_caller for tool calls and, by its members, for requests of the library: owner, role, profiles, front
+ * end, watch of REQUEST's principal. CONVERSATION may be NULL. Everything in it is the request's. */
 void http_caller (struct http_request *request, const char *conversation, struct tool_caller *ret_caller);

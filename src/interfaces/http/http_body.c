@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body as it comes, and what is checked when all of a request is there. */
+/* The body as it arrives, and the checks once the request is complete. */
 #include <string.h>
 
 #include "common/json.h"
 #include "interfaces/http/http_multipart.h"
 #include "interfaces/http/http_private.h"
 
-#define DEPTH_MAX 64 /* of JSON: nothing that is asked for here is nearly as deep */
+#define DEPTH_MAX 64 /* of JSON: no legitimate body is nearly as deep */
 
-/* What a value takes in memory, about, beside the characters that it is of: two of these can become 136. */
+/* What a value takes in memory, about, beyond its characters: two of these can become 136. */
 #define BYTES_OF_A_LIST    144
 #define BYTES_OF_AN_OBJECT 288
 #define BYTES_OF_A_MEMBER  64
@@ -16,9 +16,9 @@
 
 static const struct field no_fields[] = {{0}};
 
-/* ---- as it comes ---- */
+/* ---- as it arrives ---- */
 
-/* The characters that it had are those that its values have. */
+/* The characters of the text are those of its values. */
 static void
 release_text (struct http_request *request)
 {
@@ -42,7 +42,7 @@ http_reservation (struct http_request *request)
   return request->memory;
 }
 
-/* A part of it is enough to see that it cannot be taken: none of it is kept. */
+/* A part of it is enough to refuse it: none of it is kept. */
 static void
 http_body_refuse (struct http_request *request)
 {
@@ -50,8 +50,8 @@ http_body_refuse (struct http_request *request)
   http_body_release (request);
 }
 
-/* All requests together may hold so much, however many they are, and those of one owner their part of it:
- * what they hold for long must not shut others out. */
+/* A bound for all requests together, and for each owner's share of it: requests that hold memory for long
+ * must not shut others out. */
 static gboolean
 reserve (struct http_request *request, struct reservation **reservation, struct quota *quota, guint64 bytes)
 {
@@ -91,7 +91,7 @@ body_is_too_long (struct http_request *request, guint64 length, const char *word
   return TRUE;
 }
 
-/* LENGTH bytes of what the body is, unpacked. FALSE: there is a reply. */
+/* LENGTH bytes of the unpacked body. FALSE: there is a reply. */
 static gboolean
 http_body_take (gpointer data, const char *bytes, gsize length)
 {
@@ -117,7 +117,7 @@ http_body_add (struct http_request *request, const char *bytes, gsize length)
   request->body_read += length;
   if (body_is_too_long (request, request->body_read, ""))
     return;
-  /* A refusal gives up what unpacks it, which is at work then. */
+  /* A refusal frees the unpacker, which is active then. */
   struct wire_gunzip *gunzip = g_steal_pointer (&request->gunzip);
   const struct wire_binding *wire = request->server->wire;
   if (!gunzip) {
@@ -134,9 +134,9 @@ http_body_add (struct http_request *request, const char *bytes, gsize length)
   http_reply_fault (request, 400, "the body is not gzip, as its Content-Encoding says");
 }
 
-/* ---- when it is there ---- */
+/* ---- when complete ---- */
 
-/* Before the parser, which calls itself for each level, on a stack that is small. */
+/* Before the parser, which recurses for each level, on a small stack. */
 static gboolean
 is_shallow (const char *text, gsize length)
 {
@@ -192,7 +192,7 @@ http_body_cost_of (const char *text, gsize length)
   return cost;
 }
 
-/* Room for what the body becomes, until the last who keeps it is done. FALSE with a reply. */
+/* Reserves memory for the parsed body, until its last user is done. FALSE with a reply. */
 static gboolean
 reserve_parsed (struct http_request *request)
 {
@@ -208,7 +208,7 @@ reserve_parsed (struct http_request *request)
   return FALSE;
 }
 
-/* A body that is not there is one without members. */
+/* A missing body has no members. */
 static json_t *
 parse_body (struct http_request *request, GError **error)
 {
@@ -247,7 +247,7 @@ check_parameters (struct http_request *request, GError **error)
   return checked != NULL;
 }
 
-/* The problems of all three are told at once. */
+/* The problems of all three are reported at once. */
 static void
 http_body_gather (GString *problems, GError *problem)
 {
@@ -256,7 +256,7 @@ http_body_gather (GString *problems, GError *problem)
   g_clear_error (&problem);
 }
 
-/* Of gzip the end can be missing although all that was announced came. */
+/* gzip may be truncated although all announced bytes came. */
 static gboolean
 http_body_is_whole (struct http_request *request)
 {

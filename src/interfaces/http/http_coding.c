@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Content codings: bodies that come as gzip, replies that go as gzip. Limits hold for what a body unpacks to.
- * A secret never stands in a reply beside what somebody else may choose, so that its packed length tells
- * nobody anything. */
+ * A reply never combines a secret with text that somebody else may choose, so that its packed length reveals
+ * nothing. */
 #include <string.h>
 
 #include "interfaces/http/http_private.h"
 
-#define PACKED_FROM 1024 /* bytes: what is shorter fits one packet either way */
+#define PACKED_FROM 1024 /* bytes: shorter replies fit one packet either way */
 
-/* What gains by it; pictures and archives are packed already. */
+/* Types worth compressing; pictures and archives already are. */
 static const char *const packed_types[] = {
     "application/json", "application/problem+json", "application/x-ndjson", "image/svg+xml", "text/",
 };
 
-/* ---- what comes ---- */
+/* ---- incoming ---- */
 
 gboolean
 http_coding_begin (struct http_request *request)
@@ -33,7 +33,7 @@ http_coding_end (struct http_request *request)
     request->server->wire->gunzip_free (g_steal_pointer (&request->gunzip));
 }
 
-/* ---- what goes ---- */
+/* ---- outgoing ---- */
 
 /* The weight that ACCEPT, a list such as "gzip;q=0.5, *", gives CODING; -1 where it is not named. */
 static double
@@ -53,7 +53,7 @@ coding_weight (const char *accept, const char *coding)
   return weight;
 }
 
-/* A client that would rather have it as it is, has it so. */
+/* A client that prefers it uncompressed gets it so. */
 static gboolean
 accepts_gzip (struct http_request *request)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A connection: its thread, and the time that each phase of a request may take.
  *
- * Theory of operation. The thread polls and lets the wire work; what comes of it is called back (http_calls),
- * a handler too, which may block for as long as its run does. A phase that reads has one deadline, set when
- * it begins: whoever sends a byte now and then does not move it. Only the body's moves, by what came of it,
- * so that large files may take their time at a rate that is worth a thread. A reply may take as long as the
- * client goes on taking it.
+ * Theory of operation. The thread polls and lets the wire work, which calls back (http_calls); so does a
+ * handler, which may block for as long as its run does. A phase that reads has one deadline, set when it
+ * begins: a byte now and then does not extend it. Only the body's deadline moves with the bytes received, so
+ * that large files may take their time at a rate that is worth a thread. A reply may take as long as the
+ * client keeps reading it.
  *
- * The socket stays ours while the wire has a copy of it: it is shut down by others and held by streams, and
- * its number must not become another's meanwhile. */
+ * We keep the socket open while the wire has a copy of it: others shut it down and streams hold it, and its
+ * number must not be reused meanwhile. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,8 +22,8 @@
 #include "common/log.h"
 #include "interfaces/http/http_private.h"
 
-#define STACK_BYTES   (2 * 1024 * 1024) /* of address space: what a handler touches is what it takes */
-#define LINGER_MS     1000              /* what a client still sends after a last reply is taken so long */
+#define STACK_BYTES   (2 * 1024 * 1024) /* of address space: only touched pages take memory */
+#define LINGER_MS     1000              /* how long to read what a client still sends after a last reply */
 #define LINGER_BYTES  (4 * 1024 * 1024)
 #define LINGER_BUFFER 4096
 #define TLS_HANDSHAKE 0x16 /* the first byte of a client who speaks TLS (RFC 8446, section 5.1) */
@@ -94,7 +94,7 @@ see_whole (gpointer data)
     request->route->handle (request);
     if (request->status == 0)
       http_reply_fault (request, 500, "the handler did not answer");
-    /* Before the reply leaves: who has it may ask for as much again. What still runs has its own
+    /* Before the reply leaves: its reader may send an equally large request. What still runs has its own
      * reservation. */
     http_body_release (request);
   }
@@ -130,7 +130,7 @@ plain_reply (int status, const char *detail)
                           status == 503 ? "Retry-After: 1\r\n" : "", body);
 }
 
-/* Where there is no wire yet. */
+/* Before the wire exists. */
 static void
 say_raw (int fd, int status, const char *detail)
 {
@@ -139,7 +139,7 @@ say_raw (int fd, int status, const char *detail)
   shutdown (fd, SHUT_WR);
 }
 
-/* Past the wire, which must have nothing under way. */
+/* Bypasses the wire, which must have nothing pending. */
 static void
 http_connection_say (struct http_connection *connection, int status, const char *detail)
 {
@@ -147,7 +147,7 @@ http_connection_say (struct http_connection *connection, int status, const char 
   connection->server->wire->say (connection->wire, reply, strlen (reply));
 }
 
-/* Said before the library says it as HTML, which then finds the socket shut. */
+/* Sent before the library sends its own HTML, which then finds the socket shut. */
 static void
 see_bad (gpointer data, int status)
 {
@@ -186,7 +186,7 @@ has_bytes (int fd)
   return recv (fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-/* FALSE: the phase's time is over. */
+/* FALSE: the phase has timed out. */
 static gboolean
 http_connection_wait_for (const struct http_connection *connection, int fd)
 {
@@ -203,19 +203,19 @@ http_connection_wait_for (const struct http_connection *connection, int fd)
   }
 }
 
-/* Something happened: does it move the deadline? */
+/* Does this event move the deadline? */
 static void
 note_progress (struct http_connection *connection)
 {
   const struct config *config = connection->server->config;
   int fd = connection->socket->fd;
   if (connection->phase == PHASE_IDLE && has_bytes (fd)) {
-    /* The first one's time has run since the client connected. */
+    /* The first request's time starts when the client connects. */
     if (connection->requests > 0)
       http_connection_set_deadline (connection, PHASE_HEAD, config->http_head_ms);
     connection->phase = PHASE_HEAD;
   } else if (connection->phase == PHASE_REPLY && is_ready (fd, POLLOUT))
-    /* Not by what the client sends: they must take what is sent to them. */
+    /* Not moved by what the client sends: it must read its reply. */
     http_connection_set_deadline (connection, PHASE_REPLY, config->http_stall_ms);
 }
 
@@ -230,9 +230,9 @@ be_late (struct http_connection *connection)
     shutdown (connection->socket->fd, SHUT_RDWR);
 }
 
-/* The client sends no more, and all that they sent was worked on: what is not whole by now never will be. An
- * end that comes together with the last bytes of a request is not seen by the library, which looks at the
- * socket when something comes. */
+/* The client has finished sending, and everything it sent was processed: an incomplete request stays
+ * incomplete. The library misses an end that arrives together with the last bytes of a request, since it
+ * checks the socket only when something arrives. */
 static gboolean
 http_connection_has_ended (const struct http_connection *connection)
 {
@@ -241,7 +241,7 @@ http_connection_has_ended (const struct http_connection *connection)
          recv (connection->socket->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-/* Who speaks plain HTTP to a port that has TLS should hear of it in words. */
+/* A plain HTTP client on a TLS port gets an explanation. */
 static gboolean
 speaks_tls (struct http_connection *connection)
 {
@@ -273,7 +273,7 @@ http_connection_serve (struct http_connection *connection)
   g_autoptr (GError) problem = NULL;
   http_connection_set_deadline (connection, PHASE_IDLE, server->config->http_head_ms);
   struct wire_tls *key = http_connection_key (connection);
-  /* Never in clear where TLS was promised: the certificate may have gone meanwhile. */
+  /* Never in clear text where TLS was promised: the certificate may have gone meanwhile. */
   if (connection->listener->tls && (!key || !speaks_tls (connection)))
     return;
   int copy = fcntl (connection->socket->fd, F_DUPFD_CLOEXEC, 0);
@@ -297,7 +297,7 @@ http_connection_serve (struct http_connection *connection)
   server->wire->free (g_steal_pointer (&connection->wire));
 }
 
-/* A socket that is closed while the client still sends is reset, and takes what was said to them with it. */
+/* Closing a socket while the client still sends resets it, and loses the reply. */
 static void
 linger (int fd)
 {
@@ -345,7 +345,7 @@ connection_free (struct http_connection *connection)
   http_listener_unref (connection->listener);
   g_free (connection->peer);
   g_free (connection);
-  /* The last thing that is done with the server: whoever waits for this may free it. */
+  /* The last use of the server: a waiter for this may free it. */
   g_cond_broadcast (&server->ended);
   g_mutex_unlock (&server->lock);
 }
@@ -390,7 +390,7 @@ http_connection_turn_away (struct http_server *server, const struct http_listene
   if (!listener->tls)
     say_raw (fd, 503, why);
   server->turned_away++;
-  /* A line for each would let who connects in a loop fill the disk. */
+  /* One line per refusal would let a client that reconnects in a loop fill the disk. */
   gint64 now = g_get_monotonic_time ();
   if (server->told_us != 0 && now - server->told_us < G_USEC_PER_SEC)
     return;

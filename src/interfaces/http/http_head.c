@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be said of a request by its first line and headers, before any of its body is read: whether it can
- * be understood in one way only, what it is for, who asks, and whether they may. */
+/* Checks of the first line and headers, before any of the body is read: whether the request is unambiguous,
+ * what it is for, who the caller is, and whether they are allowed. */
 #include <string.h>
 
 #include "interfaces/http/http_multipart.h"
@@ -11,8 +11,8 @@
 
 /* ---- framing ---- */
 
-/* Headers that decide where a request ends, what it is for, and who asks: two of one name could be read in
- * two ways by two servers on its way. */
+/* Headers that decide where a request ends, what it is for, and who the caller is: servers on the way could
+ * read duplicates differently. */
 static const char *const only_once[] = {
     "Host",         "Content-Length",   "Transfer-Encoding",
     "Content-Type", "Authorization",    "Adder-On-Behalf-Of",
@@ -56,7 +56,7 @@ http_head_is_digits (const char *text)
   return *text != '\0' && strspn (text, "0123456789") == strlen (text);
 }
 
-/* A request of which two readers could think differently ends its connection. */
+/* An ambiguous request ends its connection. */
 static gboolean
 refuse_framing (struct http_request *request, int status, const char *detail)
 {
@@ -116,7 +116,7 @@ check_framing (struct http_request *request)
 
 /* ---- the target ---- */
 
-/* "/path?query", or the same with "http://host" before it, which clients of proxies send. */
+/* "/path?query", or the same after "http://host", which clients of proxies send. */
 static gboolean
 take_target (struct http_request *request)
 {
@@ -205,7 +205,7 @@ http_head_has_body (const struct http_request *request)
          (length && strspn (length, "0") != strlen (length));
 }
 
-/* JSON is UTF-8 and has no charset (RFC 8259, section 11); who says another would be read wrongly. */
+/* JSON is UTF-8 and has no charset (RFC 8259, section 11); another charset would be misread. */
 static gboolean
 check_charset (struct http_request *request, const char *type)
 {
@@ -251,10 +251,10 @@ http_head_check_length (struct http_request *request)
   request->body_most = request->route->flags & HTTP_MULTIPART
                            ? MIN (config->http_upload_bytes, quota_owner_most (request->server->disk))
                            : config->http_body_bytes;
-  /* Strangers do not use up what the bodies of all may hold: nothing that they may ask for has one. */
+  /* Anonymous callers must not use up the shared memory for bodies: no route open to them has one. */
   if (request->route->flags & HTTP_OPEN)
     request->body_most = MIN (request->body_most, BODY_OF_A_STRANGER);
-  /* More digits than a number here can have are more bytes than can be. */
+  /* More digits than a number can hold exceed any limit. */
   if (!length || (strlen (length) < 19 && g_ascii_strtoull (length, NULL, 10) <= request->body_most))
     return TRUE;
   request->close_after = TRUE;
@@ -263,7 +263,7 @@ http_head_check_length (struct http_request *request)
   return FALSE;
 }
 
-/* ---- who, and whether ---- */
+/* ---- authentication and authorization ---- */
 
 static gboolean
 identify (struct http_request *request)
@@ -296,7 +296,7 @@ identify (struct http_request *request)
   return FALSE;
 }
 
-/* There is no row for it: 404, 405, or what OPTIONS asks for. */
+/* No matching row: 404, 405, or the reply to OPTIONS. */
 static void
 reply_without_route (struct http_request *request, const char *allow)
 {

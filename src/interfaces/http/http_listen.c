@@ -69,7 +69,7 @@ is_loopback (const struct sockaddr *address)
   return IN6_IS_ADDR_LOOPBACK (&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
-/* The port is asked for, since 0 stands for any. */
+/* The port is required, since 0 means any. */
 static char *
 http_listen_url_of (int fd, gboolean tls)
 {
@@ -85,7 +85,7 @@ http_listen_url_of (int fd, gboolean tls)
                           port);
 }
 
-/* What to do about what is met most often. */
+/* Advice for the most common failures. */
 static const char *
 listen_hint (int err)
 {
@@ -136,7 +136,7 @@ listen_tcp (struct http_listener *listener, const char *text, GError **error)
     r = bind (listener->socket.fd, found->ai_addr, found->ai_addrlen);
   int err = errno;
   freeaddrinfo (found);
-  /* As many as the kernel allows: a burst of clients waits its turn instead of being told to try again. */
+  /* The kernel's maximum: a burst of clients waits its turn instead of being refused. */
   if (r == 0 && listen (listener->socket.fd, SOMAXCONN) < 0) {
     r = -1;
     err = errno;
@@ -153,7 +153,7 @@ listen_tcp (struct http_listener *listener, const char *text, GError **error)
 
 /* ---- both ---- */
 
-/* Where there is a certificate, only an address that says http:// goes without. */
+/* With a certificate, only an address with http:// stays plain. */
 gboolean
 http_listener_tls (const char *address, gboolean has_tls)
 {
@@ -179,7 +179,7 @@ http_listener_has_port (const struct http_listener *listener, const GPtrArray *w
   return FALSE;
 }
 
-/* ADDRESS without its scheme, or NULL with ERROR where it needs a certificate that there is not. */
+/* ADDRESS without its scheme, or NULL with ERROR if it needs a missing certificate. */
 static const char *
 tcp_address (const char *address, gboolean has_tls, GError **error)
 {
@@ -263,7 +263,7 @@ http_listener_peer (const struct http_listener *listener, int fd)
   if (!listener->tcp) {
     struct ucred peer;
     socklen_t length = sizeof peer;
-    /* The socket is 0600; the kernel's word on top, since its folder may be one that others can enter. */
+    /* The socket is 0600; the kernel's credentials as well, since others may enter its folder. */
     if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
         (peer.uid != geteuid () && peer.uid != 0))
       return NULL;

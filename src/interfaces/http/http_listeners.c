@@ -2,8 +2,8 @@
 /* Where the server listens, which can change while it runs, and the thread that accepts there.
  *
  * Theory of operation. `listeners` is an array that is replaced and never changed. The acceptor waits for the
- * sockets of one array; when it is woken, it takes the next one and says so. Who closes a listener replaces
- * the array first and waits for that, so that no descriptor is closed that somebody waits for. */
+ * sockets of one array; when woken, it takes the next one and acknowledges it. To close a listener, replace
+ * the array first and wait for that, so that no descriptor is closed while the acceptor waits for it. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -28,7 +28,7 @@ http_listeners_accept_one (struct http_server *server, struct http_listener *lis
 {
   autoclose int fd = accept4 (listener->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
-    /* Descriptors are used up: the connection stays in the queue, and accepting again at once would spin. */
+    /* Out of descriptors: the connection stays in the queue, and accepting again at once would spin. */
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
       log_error ("http: cannot accept a connection: %s", g_strerror (errno));
       g_usleep (100 * 1000);
@@ -44,7 +44,7 @@ http_listeners_accept_one (struct http_server *server, struct http_listener *lis
     http_connection_start (server, listener, fd_steal (&fd), peer);
 }
 
-/* The listeners that there are, a reference; NULL: the end has come. */
+/* The present listeners, a reference; NULL: the server is ending. */
 static GPtrArray *
 http_listeners_now (struct http_server *server)
 {
@@ -54,7 +54,7 @@ http_listeners_now (struct http_server *server)
   return listeners;
 }
 
-/* What the acceptor waits for from now on, a reference; NULL: the end has come. */
+/* What the acceptor waits for from now on, a reference; NULL: the server is ending. */
 static GPtrArray *
 http_listeners_take (struct http_server *server)
 {
@@ -131,7 +131,7 @@ http_listeners_start (struct http_server *server, GError **error)
   return TRUE;
 }
 
-/* LISTENERS in place of what there was, which nobody waits for any more on return; a reference of it. */
+/* Installs LISTENERS, and returns once nobody waits for the old ones; a reference to those. */
 static GPtrArray *
 http_listeners_replace (struct http_server *server, GPtrArray *listeners)
 {
@@ -178,7 +178,7 @@ read_pem (const char *path, gsize *ret_length, GError **error)
   return NULL;
 }
 
-/* By which a pair is known that was loaded before; the caller's. */
+/* Identifies a loaded pair; the caller's. */
 static char *
 pair_digest (const char *certificate, gsize certificate_length, const char *key, gsize key_length)
 {
@@ -228,7 +228,7 @@ server_has_tls (struct http_server *server)
   return has_tls;
 }
 
-/* Both are the server's from then on. The one before stays: connections use it to their end. */
+/* Both become the server's. The previous certificate stays: connections use it to their end. */
 REQUIRES (http_opening)
 static void
 put_tls (struct http_server *server, struct wire_tls *tls, char *digest)
@@ -243,7 +243,7 @@ put_tls (struct http_server *server, struct wire_tls *tls, char *digest)
   server->tls_digest = digest;
 }
 
-/* For connections that come from now on. */
+/* For new connections. */
 REQUIRES (http_opening)
 static gboolean
 take_tls (struct http_server *server, GError **error)
@@ -274,7 +274,7 @@ take_tls (struct http_server *server, GError **error)
 
 /* ---- where it listens ---- */
 
-/* The words of ADDRESSES without those that are empty, the caller's. */
+/* The non-empty words of ADDRESSES, the caller's. */
 static GPtrArray *
 http_listeners_words (const char *addresses, GError **error)
 {
@@ -293,7 +293,7 @@ http_listeners_words (const char *addresses, GError **error)
   return NULL;
 }
 
-/* A certificate is for TCP alone: without an address of it, one that cannot be read is no matter. */
+/* Only TCP uses a certificate: without a TCP address, an unreadable one does not matter. */
 static gboolean
 has_tcp (const GPtrArray *words)
 {
@@ -333,8 +333,8 @@ is_listened_at (const GPtrArray *listeners, const char *word)
   return FALSE;
 }
 
-/* Those of BEFORE that are not in NOW. Who came by one is hung up on, as at the end: what runs is cancelled.
- */
+/* Closes those of BEFORE that are not in NOW. Their connections are hung up, as at the end: active runs are
+ * cancelled. */
 static void
 close_others (struct http_server *server, GPtrArray *before, GPtrArray *now)
 {
@@ -361,8 +361,7 @@ http_listeners_reach (GPtrArray *listeners)
   return reach;
 }
 
-/* Of those that there are NOW: its own listener, and those that WORDS names and that speak TLS or not as they
- * would now. The caller's. */
+/* Those of NOW to keep: its own listener, and those named by WORDS with unchanged TLS. The caller's. */
 REQUIRES (http_opening)
 static GPtrArray *
 http_listeners_fit (struct http_server *server, GPtrArray *now, GPtrArray *words)
@@ -378,7 +377,7 @@ http_listeners_fit (struct http_server *server, GPtrArray *now, GPtrArray *words
   return fit;
 }
 
-/* Closes those of NOW that are not of FIT and whose port one of WORDS asks for; whether there was one. */
+/* Closes those of NOW that are not in FIT and whose port one of WORDS needs; whether there was one. */
 REQUIRES (http_opening)
 static gboolean
 give_up_ports (struct http_server *server, GPtrArray *now, GPtrArray *fit, GPtrArray *words)
@@ -396,7 +395,7 @@ give_up_ports (struct http_server *server, GPtrArray *now, GPtrArray *fit, GPtrA
   return TRUE;
 }
 
-/* Those of KEPT and one for each further word. NULL with ERROR: none of these listens. */
+/* KEPT, and one for each further word. NULL with ERROR: none of these listens. */
 REQUIRES (http_opening)
 static GPtrArray *
 http_listeners_make (struct http_server *server, GPtrArray *kept, GPtrArray *words, GError **error)
@@ -417,8 +416,7 @@ http_listeners_make (struct http_server *server, GPtrArray *kept, GPtrArray *wor
   return all;
 }
 
-/* Listens again where the listeners BEFORE did, after others could not be had; what is taken by now is left
- * out. */
+/* Restores the listeners BEFORE after new ones failed; addresses taken meanwhile are left out. */
 REQUIRES (http_opening)
 static void
 listen_as_before (struct http_server *server, const GPtrArray *before)
@@ -436,7 +434,7 @@ listen_as_before (struct http_server *server, const GPtrArray *before)
   }
 }
 
-/* Listens at WORDS besides KEPT, in place of all others. */
+/* Listens at WORDS besides KEPT, replacing all others. */
 REQUIRES (http_opening)
 static gboolean
 listen_besides (struct http_server *server, GPtrArray *kept, GPtrArray *words, gboolean shown, GError **error)
@@ -449,8 +447,8 @@ listen_besides (struct http_server *server, GPtrArray *kept, GPtrArray *words, g
   return TRUE;
 }
 
-/* First beside those that are there NOW, so that a mistake costs nobody a connection; and only where one of
- * these has a port that is asked for (at another address, or with TLS otherwise) in their place. */
+/* First beside the present ones, so that a mistake costs nobody a connection; only if one of these occupies a
+ * requested port (at another address, or with other TLS) in their place. */
 REQUIRES (http_opening)
 static gboolean
 listen_at_words (struct http_server *server, GPtrArray *now, GPtrArray *words, gboolean shown, GError **error)
@@ -476,7 +474,7 @@ listen_at_words (struct http_server *server, GPtrArray *now, GPtrArray *words, g
   if (gave_up)
     listen_as_before (server, now);
   if (taken && problem)
-    problem->code = ADDER_ERROR_FAILED; /* whoever has the address may have it for ever */
+    problem->code = ADDER_ERROR_FAILED; /* another process may hold the address forever */
   g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;
 }
@@ -528,7 +526,7 @@ http_server_check_start (const struct config *config, GError **error)
   return ok;
 }
 
-/* The listeners that there are, a reference; NULL with ERROR after http_listeners_end. */
+/* The present listeners, a reference; NULL with ERROR after http_listeners_end. */
 REQUIRES (http_opening)
 static GPtrArray *
 http_listeners_open (struct http_server *server, GError **error)
@@ -579,7 +577,7 @@ http_server_renew_sockets (struct http_server *server, GError **error)
     renewed = TRUE;
   }
   if (renewed)
-    http_listeners_wake (server); /* the descriptor that it waits for is another socket now */
+    http_listeners_wake (server); /* the awaited descriptor is another socket now */
   g_mutex_unlock (&server->opening);
   return ok;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* multipart/form-data, read as it comes.
- *
- * What was not decided on yet waits in a buffer: at most the headers of one part, or as many bytes as could
- * be the beginning of a boundary. */
+/* multipart/form-data, parsed as it arrives. Undecided bytes wait in a buffer: at most the headers of one
+ * part, or the possible beginning of a boundary. */
 #include "interfaces/http/http_multipart.h"
 
 #include <errno.h>
@@ -83,7 +81,7 @@ http_multipart_new (const char *type, GError **error)
   struct http_multipart *multipart = g_new0 (struct http_multipart, 1);
   multipart->delimiter = g_string_new ("\r\n--");
   g_string_append (multipart->delimiter, boundary);
-  /* The first boundary may stand at the very beginning. */
+  /* The first boundary may be at the very beginning. */
   multipart->waiting = g_string_new ("\r\n");
   multipart->parts = g_array_new (FALSE, TRUE, sizeof (struct http_part));
   return multipart;
@@ -107,7 +105,7 @@ http_multipart_free (struct http_multipart *multipart)
   g_free (multipart);
 }
 
-/* What other readers could see other lines in is refused, as it is in a request's own headers. */
+/* Line ends that other readers might interpret differently are refused, as in a request's own headers. */
 static gboolean
 are_lines (const char *text, gsize length)
 {
@@ -122,7 +120,7 @@ are_lines (const char *text, gsize length)
   return TRUE;
 }
 
-/* A file without a name, where files are kept anyway: what is put in may be larger than memory. */
+/* An unnamed file, where files are kept anyway: uploads may be larger than memory. */
 static int
 nameless_file (GError **error)
 {
@@ -177,7 +175,7 @@ http_multipart_put (struct http_multipart *multipart, gsize length, GError **err
   return TRUE;
 }
 
-/* Where TEXT begins in the bytes that wait, or -1. */
+/* Where TEXT begins in the pending bytes, or -1. */
 static gssize
 http_multipart_find (const struct http_multipart *multipart, const char *text, gsize length)
 {
@@ -186,8 +184,8 @@ http_multipart_find (const struct http_multipart *multipart, const char *text, g
   return at ? at - waiting->str : -1;
 }
 
-/* Before the first boundary, and data until the next: both end at the delimiter. *RET_MORE: there is more to
- * do with what is there. */
+/* Before the first boundary, and data until the next: both end at the delimiter. *RET_MORE: more of the
+ * pending bytes can be processed. */
 static gboolean
 to_delimiter (struct http_multipart *multipart, gboolean *ret_more, GError **error)
 {
@@ -207,7 +205,7 @@ to_delimiter (struct http_multipart *multipart, gboolean *ret_more, GError **err
   return TRUE;
 }
 
-/* After a boundary: "--" ends it all, CR LF a next part. */
+/* After a boundary: "--" ends the body, CR LF begins a part. */
 static gboolean
 after_boundary (struct http_multipart *multipart, gboolean *ret_more, GError **error)
 {
@@ -223,7 +221,7 @@ after_boundary (struct http_multipart *multipart, gboolean *ret_more, GError **e
   return TRUE;
 }
 
-/* The line's end of the boundary still stands before them, so that a part without headers is like others. */
+/* The boundary's line end still precedes them, so that a part without headers is no special case. */
 static gboolean
 take_headers (struct http_multipart *multipart, gboolean *ret_more, GError **error)
 {
@@ -265,7 +263,7 @@ http_multipart_add (struct http_multipart *multipart, const char *bytes, gsize l
       break;
     case STATE_OVER:
     default:
-      /* What follows the last boundary means nothing. */
+      /* Text after the last boundary is ignored. */
       more = FALSE;
     }
     if (!ok)

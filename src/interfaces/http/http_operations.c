@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations as routes: made from their rows, and all but those of run_routes.c handled by one function. */
+/* Operations as routes: made from their rows, and handled by one function, except those of run_routes.c. */
 #include "interfaces/http/http_operations.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ http_open_root (struct http_request *request, const json_t *place, const char *m
                     error);
 }
 
-/* The three places of parameters as one object, which the caller gets. */
+/* The parameters of all three places as one object, the caller's. */
 static json_t *
 gather_params (struct http_request *request, const struct operation *operation)
 {
@@ -37,7 +37,7 @@ gather_params (struct http_request *request, const struct operation *operation)
   return params;
 }
 
-/* CALL's descriptor stays -1 where no directory is named. */
+/* CALL's descriptor stays -1 without a directory. */
 static gboolean
 http_operations_open_directory (struct http_request *request, struct http_call *call, GError **error)
 {
@@ -78,7 +78,7 @@ http_call_clear (struct http_call *call)
   fd_close (&call->directory_fd);
 }
 
-/* Where to find what was made, which is VALUE. */
+/* The location of the new object, which is VALUE. */
 static void
 set_location (struct http_request *request, const json_t *value)
 {
@@ -123,8 +123,8 @@ is_in_path (const struct field *field, const char *path)
   return strstr (path, part) != NULL;
 }
 
-/* Those parameters of OPERATION that are parts of its path, or those that are not; NULL: there are none. They
- * live as long as the process. */
+/* The parameters of OPERATION that are in its path, or the others; NULL: none. They live as long as the
+ * process. */
 static const struct field *
 select_params (const struct operation *operation, gboolean in_path)
 {

@@ -8,13 +8,13 @@
 #include "interfaces/http/http_private.h"
 #include "store/store.h"
 
-/* Who asks a route that is open to all. */
+/* The caller of a route that is open to all. */
 #define HTTP_NOBODY "-"
 
-/* After so many seconds it may be otherwise, where nobody knows better. */
+/* The default for Retry-After, in seconds. */
 #define RETRY_S "1"
 
-/* What an error's code is in HTTP, and as a word for programs. */
+/* An error's code in HTTP, and as a word for programs. */
 static const struct {
   int code, status;
   const char *word;
@@ -27,8 +27,8 @@ static const struct {
     {ADDER_ERROR_UNAVAILABLE, 503, "unavailable"}, {ADDER_ERROR_EXISTS, 409, "conflict"},
 };
 
-/* The statuses that are replied, what stands for those that no error's code stands for, and what they are for
- * who asked by another daemon. */
+/* The statuses in use, the word for those without an error code, and their meaning for a caller behind
+ * another daemon. */
 static const struct {
   int status;
   const char *words, *code;
@@ -82,7 +82,7 @@ code_of_status (int status)
 int
 http_problem_error (int status, const char *word)
 {
-  /* A daemon that is ending says the same as one whose store is away: to try again later helps with both. */
+  /* A daemon that is ending replies like one whose store is away: retrying later helps with both. */
   for (gsize i = 0; i < G_N_ELEMENTS (codes) && status != 503; i++)
     if (codes[i].status == status && strcmp (codes[i].word, word) == 0)
       return codes[i].code;
@@ -110,7 +110,7 @@ http_problem_status (const GError *problem)
 json_t *
 http_problem_document (int status, const char *code, const char *detail, struct http_request *request)
 {
-  /* What names this one occurrence, for a person who asks about it. */
+  /* Identifies this one occurrence, for a person who asks about it. */
   char id[ID_BYTES];
   id_make (id);
   g_autofree char *instance = g_strdup_printf ("urn:uuid:%s", id);

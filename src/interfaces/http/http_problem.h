@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors as HTTP has them: problem documents (RFC 9457), and what a status is as an error again. */
+/* Errors in HTTP: problem documents (RFC 9457), and the way back from a status to an error. */
 #pragma once
 
 #include <glib.h>
@@ -13,5 +13,5 @@ json_t *http_problem_document (int status, const char *code, const char *detail,
 int http_problem_status (const GError *problem);
 const char *http_status_words (int status);
 
-/* The ADDER_ERROR that was replied as STATUS with the code WORD, or that comes nearest. */
+/* The ADDER_ERROR that was replied as STATUS with the code WORD, or the nearest one. */
 int http_problem_error (int status, const char *word);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The query: texts, made what the route's fields are. */
+/* The query: texts, converted to the types of the route's fields. */
 #include <math.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ http_query_number_of (const char *text)
   return ok ? json_real (number) : NULL;
 }
 
-/* "a,b": a list; one that is empty has nothing in it. */
+/* "a,b": a list; an empty text is an empty list. */
 static json_t *
 http_query_list_of (const char *text)
 {
@@ -71,7 +71,7 @@ http_query_list_of (const char *text)
   return list;
 }
 
-/* TEXT as FIELD wants it; what it cannot be stays text, and is complained of as that. */
+/* TEXT as FIELD's type; if that fails, it stays text, and the check reports it. */
 static json_t *
 http_query_value_of (const struct field *field, const char *text)
 {

@@ -8,7 +8,7 @@
 
 /* ---- ranges ---- */
 
-/* Digits at *AT, which is moved behind them. FALSE: there are none, or too many. */
+/* Digits at *AT, which moves behind them. FALSE: there are none, or too many. */
 static gboolean
 http_range_read_number (const char **at, guint64 *ret_number)
 {
@@ -33,7 +33,7 @@ http_range_parse (const char *text, guint64 total, guint64 *ret_first, guint64 *
     return HTTP_RANGE_NONE;
   at++;
   gboolean has_last = http_range_read_number (&at, &last);
-  /* Of several ranges none is given: RFC 9110 lets a server do so. */
+  /* Several ranges are ignored: RFC 9110 lets a server do so. */
   if (*at != '\0' || (!has_first && !has_last) || (has_first && has_last && last < first))
     return HTTP_RANGE_NONE;
   if (has_first ? first >= total : last == 0 || total == 0)
@@ -64,7 +64,7 @@ http_range_has_tag (const char *list, const char *tag, gboolean weak)
 
 /* ---- what a browser may do with it ---- */
 
-/* Types that hold no script and that a browser shows by itself. */
+/* Types without scripts that browsers display. */
 static gboolean
 is_harmless (const char *type)
 {
@@ -76,7 +76,7 @@ is_harmless (const char *type)
   return FALSE;
 }
 
-/* Both forms of RFC 6266: what an old client reads, and the name as it is. The caller's. */
+/* Both forms of RFC 6266: for old clients, and the exact name. The caller's. */
 static char *
 disposition_of (const char *kind, const char *name)
 {
@@ -89,7 +89,7 @@ disposition_of (const char *kind, const char *name)
   return text;
 }
 
-/* Code chose the name, the type and the content: a page of it must have nothing of this server's. */
+/* Code chose the name, the type and the content: its pages must not act as this server's. */
 static void
 set_headers (struct http_request *request, const json_t *file, const char *tag, gboolean is_inline)
 {
@@ -101,12 +101,12 @@ set_headers (struct http_request *request, const json_t *file, const char *tag, 
   http_set_header (request, "Cross-Origin-Resource-Policy", "same-origin");
   http_set_header (request, "Referrer-Policy", "no-referrer");
   http_set_header (request, "Accept-Ranges", "bytes");
-  /* A file never changes; but whoever may not read it any more must not have it from a cache either. */
+  /* A file never changes; but a caller that loses access must not get it from a cache. */
   http_set_header (request, "Cache-Control", "private, no-cache");
   http_set_header (request, "ETag", tag);
 }
 
-/* Text is told to be UTF-8, which is what code writes: a browser would guess. The caller's. */
+/* Text is declared as UTF-8, which code writes: a browser would guess. The caller's. */
 static char *
 http_range_type_of (const json_t *file)
 {

@@ -7,7 +7,7 @@
 #include "common/log.h"
 #include "interfaces/http/http_private.h"
 
-/* On every reply: a browser guesses no type, and nobody shows it in a frame. */
+/* On every reply: a browser guesses no type, and no frame shows it. */
 static const char *const always[] = {"X-Content-Type-Options", "nosniff", NULL};
 
 static gboolean
@@ -19,7 +19,7 @@ is_set (const struct http_request *request, const char *name)
   return FALSE;
 }
 
-/* A header that stands there is replaced, but for those of which there may be many. */
+/* Replaces an existing header, except those that may repeat. */
 void
 http_set_header (struct http_request *request, const char *name, const char *value)
 {
@@ -59,7 +59,7 @@ http_reply_send (struct http_request *request, int status, const char *type, str
     http_set_header (request, "Content-Type", type);
   for (gsize i = 0; always[i]; i += 2)
     http_set_header (request, always[i], always[i + 1]);
-  /* What stands here is one caller's: no proxy may keep it for others, unless a handler knows better. */
+  /* Replies are for one caller: no proxy may cache them, unless a handler says otherwise. */
   if (!is_set (request, "Cache-Control"))
     http_set_header (request, "Cache-Control", "no-store");
   if (status == 401 && !is_set (request, "WWW-Authenticate"))
@@ -112,7 +112,7 @@ void
 http_reply_file (struct http_request *request, int status, const char *type, int fd, guint64 offset,
                  guint64 length)
 {
-  /* Nothing of a file of no length can be sent by the kernel. */
+  /* The kernel cannot send from an empty file. */
   if (length == 0)
     fd_close (&fd);
   struct wire_reply reply = {.fd = length > 0 ? fd : -1, .offset = offset, .length = length};

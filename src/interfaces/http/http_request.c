@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request: what handlers read of it. */
+/* A request: handlers' access to it. */
 #include <string.h>
 
 #include "base/fd.h"

@@ -4,7 +4,7 @@
 
 #include "interfaces/http/http_private.h"
 
-/* Whether PATH fits ROUTE, whose parts in braces take any one part that is not empty. *RET_LITERAL: how many
+/* Whether PATH matches ROUTE, whose parts in braces match any one non-empty part. *RET_LITERAL: how many
  * parts are the row's own words; the texts of the others go into PARAMETERS, unless it is NULL. */
 static gboolean
 http_route_fits (const char *route, const char *path, guint *ret_literal, GHashTable *parameters)
@@ -64,7 +64,7 @@ http_route_find (const struct http_route *const *tables, const char *method, con
       if (!http_route_fits (route->path, path, &literal, NULL))
         continue;
       allow_method (methods, route->method);
-      /* The row with the most words of its own is meant: /v1/records/stats before /v1/records/{run}. */
+      /* The row with the most words of its own wins: /v1/records/stats before /v1/records/{run}. */
       if (strcmp (route->method, method) == 0 && (!best || literal > most)) {
         best = route;
         most = literal;

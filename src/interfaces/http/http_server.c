@@ -33,7 +33,7 @@ const struct http_route *const http_all_routes[] = {
 
 /* ---- start ---- */
 
-/* Half of the descriptors that there may be at most: the others are for sandboxes. */
+/* At most half of the permitted descriptors: the others are for sandboxes. */
 static guint
 http_server_max_connections (const struct config *config)
 {
@@ -50,7 +50,7 @@ http_server_load_wire (struct http_server *server, GError **error)
   if (g_atomic_pointer_get (&server->wire))
     return TRUE;
   const struct wire_binding *wire = module_load (WIRE_MODULE, WIRE_SYMBOL, error);
-  /* Who comes second writes nothing, since others read it already; it is the same module each time. */
+  /* A second caller writes nothing, since others read it already; the module is always the same. */
   (void)g_atomic_pointer_compare_and_exchange (&server->wire, NULL, wire);
   return wire != NULL;
 }
@@ -176,7 +176,7 @@ wait_for_connections (struct http_server *server)
   g_mutex_lock (&server->lock);
   while (is_busy (server) && g_cond_wait_until (&server->ended, &server->lock, deadline))
     ;
-  /* A client that takes nothing is not waited for any longer. */
+  /* A client that reads nothing is not waited for any longer. */
   http_connections_shut (server, NULL, SHUT_RDWR);
   while (is_busy (server))
     g_cond_wait (&server->ended, &server->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams of events: whoever writes puts bytes into a buffer of bounded size, and the connection's thread
- * takes them out. */
+/* Streams of events: writers put bytes into a buffer of bounded size, and the connection's thread takes them
+ * out. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "common/log.h"
 #include "interfaces/http/http_private.h"
 
-#define BUFFER_BYTES   (256 * 1024) /* that wait for a slow client; one write may pass it once */
+#define BUFFER_BYTES   (256 * 1024) /* pending for a slow client; one write may exceed it once */
 #define PRODUCER_STACK (2 * 1024 * 1024)
 
 LOCK_CLASS (http_stream);
@@ -23,8 +23,8 @@ struct http_stream {
   gint references;
   struct http_server *server;
   struct http_socket *socket;
-  struct reservation *reservation; /* of the request's body, of which the stream may come */
-  gboolean events;                 /* of text/event-stream: there are comments to keep it alive */
+  struct reservation *reservation; /* of the request's body, which the stream may use */
+  gboolean events;                 /* text/event-stream: comments keep it alive */
   gboolean mute;                   /* HEAD: nothing is sent */
   int wake_fd;                     /* an eventfd: something was written, or the end */
   guint64 alive_ms, stall_ms;
@@ -61,7 +61,7 @@ static void
 http_stream_wake (struct http_stream *stream)
 {
   guint64 one = 1;
-  /* Full means that it is awake already. */
+  /* If full, it is already awake. */
   G_GNUC_UNUSED ssize_t put = write (stream->wake_fd, &one, sizeof one);
 }
 
@@ -76,7 +76,7 @@ http_stream_cut (struct http_stream *stream)
 
 /* ---- the connection's thread ---- */
 
-/* Whether the client hung up, and not we, who shut the reading half down when the daemon ends. */
+/* Whether the client hung up, and not we, by shutting down the reading half when the daemon ends. */
 static gboolean
 is_hung_up (struct http_stream *stream, short seen)
 {
@@ -90,8 +90,8 @@ is_hung_up (struct http_stream *stream, short seen)
   return !ending;
 }
 
-/* Waits for something to send. FALSE: the client is gone. *RET_COMMENT: nothing came for so long that a sign
- * of life is due. */
+/* Waits for something to send. FALSE: the client is gone. *RET_COMMENT: a sign of life is due after
+ * silence. */
 static gboolean
 wait_for_bytes (struct http_stream *stream, gboolean *ret_comment)
 {
@@ -162,7 +162,7 @@ http_stream_read_stream (gpointer data, char *buffer, gsize size)
   }
 }
 
-/* ---- whoever writes ---- */
+/* ---- writers ---- */
 
 gboolean
 http_stream_write (struct http_stream *stream, const void *data, gsize length)
@@ -282,7 +282,7 @@ reply_with (struct http_request *request, int status, const char *type, gboolean
   if (events) {
     /* Proxies that gather a reply before they pass it on are told not to (nginx). */
     http_set_header (request, "X-Accel-Buffering", "no");
-    /* The first bytes go at once, so that the client knows that they are heard. */
+    /* The first bytes go at once, to confirm the request to the client. */
     g_string_append (stream->buffer, ":\n\n");
   }
   struct wire_reply reply = {.fd = -1, .read = http_stream_read_stream, .read_data = stream};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Theory of operation. A request passes four checks, and the first no is the reply: what a browser says of
- * the page that made it ask (identify_browser.h), who asks (a token of the file, one of an authorization
- * server, or who is at the other end of a unix socket), what they may (the route's role and flags), and how
- * often. A principal is shared and never changes, so a request keeps the one that it came with. */
+/* Theory of operation. A request passes four checks, and the first failure is the reply: the page from which
+ * a browser asks (identify_browser.h), who the caller is (a token of the file, one of an authorization
+ * server, or the peer of a unix socket), what they may do (the route's role and flags), and how often. A
+ * principal is shared and never changes, so a request keeps its own. */
 #include "interfaces/http/identify.h"
 
 #include <arpa/inet.h>
@@ -26,21 +26,21 @@
 #define STARTUP_OWNER    "token:startup"
 #define OWNERS_MAX       16384
 #define ADDRESSES_MAX    4096
-#define LOGGED_A_MINUTE  60 /* wrong tokens, of all addresses together */
+#define LOGGED_A_MINUTE  60 /* wrong tokens, from all addresses together */
 #define PREFLIGHT_AGE_S  "600"
 #define ORIGIN_SHOWN     100
 #define ADDRESS_BYTES    64
-#define PREFIX_OF_A_SITE 8 /* bytes of an IPv6 address: whoever has one has all below them */
+#define PREFIX_OF_A_SITE 8 /* bytes of an IPv6 address: its holder has all addresses below them */
 
 struct identify {
   const struct config *config;
   struct tokens *tokens;
   struct oauth *oauth; /* or NULL */
   struct rates *owners, *failures;
-  struct startup *startup; /* or NULL; set once, from then on the same */
+  struct startup *startup; /* or NULL; set once, then constant */
 };
 
-/* The token of who started the server. */
+/* The token of the user who started the server. */
 struct startup {
   char *secret, *digest;
   struct principal *who;
@@ -60,7 +60,7 @@ startup_free (struct startup *startup)
   g_free (startup);
 }
 
-/* For whoever reads the terminal where the server was started, and so never where others may reach it. */
+/* For the terminal where the server was started, and so never where others may reach it. */
 static gboolean
 make_startup_token (struct identify *identify, GError **error)
 {
@@ -74,7 +74,7 @@ make_startup_token (struct identify *identify, GError **error)
   return TRUE;
 }
 
-/* Whether somebody has a token that was made for them. */
+/* Whether anybody has a token of their own. */
 static gboolean
 has_tokens (struct identify *identify)
 {
@@ -161,7 +161,7 @@ union address {
   struct sockaddr_storage room;
 };
 
-/* AF_UNIX as well where nothing is known: nobody is let in by that alone. */
+/* AF_UNIX even if unknown: that alone admits nobody. */
 static sa_family_t
 address_of (int fd, int (*ask) (int fd, struct sockaddr *address, socklen_t *size),
             union address *ret_address)
@@ -173,7 +173,7 @@ address_of (int fd, int (*ask) (int fd, struct sockaddr *address, socklen_t *siz
   return ret_address->any.sa_family;
 }
 
-/* FALSE: it is no address of the internet. */
+/* FALSE: it is no internet address. */
 static gboolean
 address_text (const union address *address, gboolean site, char text[static ADDRESS_BYTES])
 {
@@ -199,7 +199,7 @@ ask_own (int fd, struct sockaddr *address, socklen_t *size)
   return getsockname (fd, address, size);
 }
 
-/* As what wrong tokens are counted. */
+/* The key for counting wrong tokens. */
 static void
 peer_name (int fd, char name[static ADDRESS_BYTES])
 {
@@ -209,7 +209,7 @@ peer_name (int fd, char name[static ADDRESS_BYTES])
     g_strlcpy (name, "a unix socket", ADDRESS_BYTES);
 }
 
-/* The account at the other end of a unix socket: ours, or root's. Who lives in a container or sandbox needs a
+/* The account at the other end of a unix socket: ours, or root's. A process in a container or sandbox needs a
  * token, whatever its id. */
 static struct principal *
 peer_principal (const struct identify *identify, int fd)
@@ -258,8 +258,8 @@ refuse_for (struct identity *identity, guint wait_s, const char *what)
   return identify_refuse (identity, 429, ADDER_ERROR_BUSY, "%s; again in %u s", what, wait_s);
 }
 
-/* What a client has to bring, by RFC 6750 and 9728. WRONG is a word for machines, TEXT for people; both may
- * be NULL. */
+/* What a client must send, by RFC 6750 and 9728. WRONG is a word for machines, TEXT for people; both may be
+ * NULL. */
 static void
 add_challenge (struct identity *identity, const struct identify_facts *facts, enum role role,
                const char *wrong, const char *text)
@@ -275,14 +275,14 @@ add_challenge (struct identity *identity, const struct identify_facts *facts, en
   identify_add_header (identity, "WWW-Authenticate", value->str);
 }
 
-/* ---- the page ---- */
+/* ---- browsers ---- */
 
 static gboolean
 host_is_known (struct identify *identify, const struct identify_facts *facts)
 {
   union address own;
   char local[ADDRESS_BYTES];
-  /* No browser gets to a unix socket. */
+  /* No browser can reach a unix socket. */
   if (address_of (facts->fd, ask_own, &own) == AF_UNIX)
     return TRUE;
   return facts->host && browser_host_is_known (facts->host, address_text (&own, FALSE, local) ? local : NULL,
@@ -336,7 +336,7 @@ page_may_ask (struct identify *identify, const struct identify_facts *facts, str
   return TRUE;
 }
 
-/* ---- who ---- */
+/* ---- authentication ---- */
 
 static gboolean
 refuse_token (struct identify *identify, const struct identify_facts *facts, struct identity *identity,
@@ -433,7 +433,7 @@ find_who (struct identify *identify, const struct identify_facts *facts, struct 
                           "a token is needed, in the header \"Authorization: Bearer TOKEN\"");
 }
 
-/* A user of the service that asks, where it says so. */
+/* A user of the calling service, if it names one. */
 static gboolean
 act_for_user (const struct identify_facts *facts, struct identity *identity)
 {
@@ -449,7 +449,7 @@ act_for_user (const struct identify_facts *facts, struct identity *identity)
   return TRUE;
 }
 
-/* ---- what they may, and how often ---- */
+/* ---- authorization and rates ---- */
 
 static gboolean
 changes_nothing (const struct identify_facts *facts)
@@ -480,7 +480,7 @@ may (const struct identify_facts *facts, struct identity *identity)
   return TRUE;
 }
 
-/* FACTOR times what one owner may have, for KEY; *RET_COUNTED: until identity_clear. */
+/* FACTOR times one owner's share, for KEY; *RET_COUNTED: until identity_clear. */
 static gboolean
 enter_as (struct identify *identify, struct identity *identity, const char *key, guint64 factor,
           gboolean *ret_counted)
@@ -501,7 +501,7 @@ enter_as (struct identify *identify, struct identity *identity, const char *key,
   return refuse_for (identity, wait_s, what);
 }
 
-/* Names of users cost a service nothing, so its token has a bound for all of them. */
+/* A service can invent any number of users, so its token bounds all of them. */
 static gboolean
 may_now (struct identify *identify, struct identity *identity)
 {

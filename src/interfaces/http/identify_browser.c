@@ -43,7 +43,7 @@ identify_browser_host_of (const char *text)
   return g_steal_pointer (&host);
 }
 
-/* So that "::1" is "0:0::1", and an address of IPv4 that came over IPv6 is one of IPv4. */
+/* Makes "::1" and "0:0::1" equal, and an IPv4 address that came over IPv6 an IPv4 one. */
 static gboolean
 is_same_address (const char *left, const char *right)
 {
@@ -65,7 +65,7 @@ is_same_address (const char *left, const char *right)
 
 typedef gboolean (*word_test) (const char *word, gconstpointer data);
 
-/* Whether TEST says yes to any word of LIST; *RET_WORD (may be NULL) is that word, the caller's. */
+/* Whether TEST accepts any word of LIST; *RET_WORD (may be NULL) is that word, the caller's. */
 static gboolean
 any_word (const char *list, word_test test, gconstpointer data, char **ret_word)
 {
@@ -93,7 +93,7 @@ is_no_host (const char *word, gconstpointer data)
   return !host || g_ascii_strcasecmp (host, word) != 0;
 }
 
-/* Of an origin, what comes after its scheme; NULL: it is none. */
+/* The part of an origin after its scheme; NULL: malformed. */
 static const char *
 after_scheme (const char *origin)
 {

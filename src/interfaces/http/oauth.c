@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An OAuth resource server. What the authorization server says is remembered by the digest of the token, yes
- * and no alike; how many answers, and how many questions at once, is bounded. */
+/* An OAuth resource server. The authorization server's answers, positive or negative, are cached by the
+ * digest of the token; the numbers of answers and of simultaneous questions are bounded. */
 #include "interfaces/http/oauth.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define ANSWER_BYTES      (64 << 10)
 #define SECRET_BYTES      4096
 #define SUBJECT_BYTES     200
-#define QUESTIONS_MAX     32 /* at once: each holds up a thread */
+#define QUESTIONS_MAX     32 /* at once: each occupies a thread */
 #define WELL_KNOWN        "/.well-known/oauth-protected-resource"
 #define MCP_PATH          "/mcp"
 #define COMPLAIN_EVERY_US (60 * G_USEC_PER_SEC)
@@ -52,7 +52,7 @@ oauth_path_of (const char *url)
   return rest ? rest + 3 + strcspn (rest + 3, "/") : "";
 }
 
-/* Without encryption, a token and our secret may go to this machine alone. */
+/* Unencrypted, a token and our secret may go only to this machine. */
 static gboolean
 oauth_check_url (const char *key, const char *url, GError **error)
 {
@@ -176,7 +176,7 @@ oauth_free (struct oauth *oauth)
 
 /* ---- documents ---- */
 
-/* [oauth] resource without the slash that it may end in. The caller's. */
+/* [oauth] resource without a final slash. The caller's. */
 static char *
 resource_of (const struct config *config)
 {
@@ -186,7 +186,7 @@ resource_of (const struct config *config)
   return resource;
 }
 
-/* The server's own URL and, where clients name MCP's, that one. */
+/* The server's own URL and, for clients that name MCP's, that one. */
 static char *
 resource_with (const struct config *config, const char *suffix)
 {
@@ -238,7 +238,7 @@ oauth_scopes_for (const struct config *config, enum role role)
   return g_string_free (list, FALSE);
 }
 
-/* ---- what a server says ---- */
+/* ---- a server's answer ---- */
 
 static gboolean
 is_resource (const struct config *config, const json_t *value)
@@ -251,7 +251,7 @@ is_resource (const struct config *config, const json_t *value)
   return strcmp (text, whole) == 0 || strcmp (text, slashed) == 0 || strcmp (text, mcp) == 0;
 }
 
-/* A token that does not say whom it is for may be another's, passed on. */
+/* A token without an audience may be meant for another service. */
 static gboolean
 is_for_us (const struct config *config, const json_t *audience)
 {
@@ -282,7 +282,7 @@ scope_role (const struct config *config, const char *scopes, enum role *ret_role
   return any;
 }
 
-/* Who it is, in a word that can stand in records and logs. The caller's; NULL: it does not say. */
+/* Who it is, as a word for records and logs. The caller's; NULL: not given. */
 static char *
 oauth_owner_of (const json_t *answer)
 {
@@ -297,7 +297,7 @@ oauth_owner_of (const json_t *answer)
   return g_strconcat (subject[0] ? "oauth:" : "oauth-client:", chosen, NULL);
 }
 
-/* Whether it is an answer about a token that is good now. */
+/* Whether the answer is about a token that is valid now. */
 static gboolean
 is_good (const struct config *config, const json_t *answer, gint64 now_ms)
 {
@@ -366,7 +366,7 @@ oauth_remember (struct oauth *oauth, const char *digest, enum oauth_answer answe
     return;
   if (g_hash_table_size (oauth->remembered) >= oauth->config->oauth_max_cached)
     g_hash_table_foreach_remove (oauth->remembered, is_forgotten, &now_us);
-  /* All of them are fresh: asking again is all that it costs. */
+  /* All of them are fresh: dropping one only costs another question. */
   if (g_hash_table_size (oauth->remembered) >= oauth->config->oauth_max_cached)
     g_hash_table_remove_all (oauth->remembered);
   struct remembered *remembered = g_new0 (struct remembered, 1);
@@ -389,13 +389,13 @@ oauth_complain (struct oauth *oauth, const char *reason)
     log_warning ("[oauth] the authorization server did not say whether a token is good: %s", reason);
 }
 
-/* POSTs BODY, a form, as the client that we are. */
+/* POSTs BODY, a form, as the registered client. */
 static void
 oauth_post (const struct oauth *oauth, const char *body, struct http_response *ret_response)
 {
   static const char *const headers[] = {"Accept: application/json", NULL};
   const struct config *config = oauth->config;
-  /* RFC 6749, 2.3.1: both as in a form. */
+  /* RFC 6749, 2.3.1: both are form-encoded. */
   g_autofree char *name =
       config->oauth_client ? g_uri_escape_string (config->oauth_client, NULL, FALSE) : NULL;
   g_autofree char *word = g_uri_escape_string (oauth->secret ? oauth->secret : "", NULL, FALSE);

@@ -25,7 +25,7 @@ static const struct field problem_fields[] = {
     FIELD_END ("Problem"),
 };
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static json_t *
 parameter (const struct field *field, const char *in)
@@ -69,7 +69,7 @@ name_for (const struct http_route *route, const char *what)
   return g_strdup_printf ("%c%s%s", g_ascii_toupper (route->operation[0]), route->operation + 1, what);
 }
 
-/* Parts of multipart bodies are described by the body's fields: texts, and those that are files. */
+/* Parts of multipart bodies are described by the body's fields: texts, and files. */
 static json_t *
 body (const struct http_route *route, json_t *schemas)
 {
@@ -91,7 +91,7 @@ body (const struct http_route *route, json_t *schemas)
   return json_pack ("{s:b, s:o}", "required", required, "content", content);
 }
 
-/* ---- what is answered ---- */
+/* ---- replies ---- */
 
 static json_t *
 openapi_reply_schema (const struct http_route *route, json_t *schemas)
@@ -108,7 +108,7 @@ openapi_reply_schema (const struct http_route *route, json_t *schemas)
   return only;
 }
 
-/* One event of a stream, as those who check each of them want it. Not all have an id: `missed` has none. */
+/* One event of a stream, for validators of each event. Not all have an id: `missed` has none. */
 static json_t *
 event_schema (void)
 {
@@ -125,7 +125,7 @@ good_reply (const struct http_route *route, json_t *schemas)
     g_auto (GStrv) types = g_strsplit (route->reply_type, " ", -1);
     for (gsize i = 0; types[i]; i++)
       json_object_set_new (content, types[i], json_object ());
-    /* Any type: generators know none but this for bytes. */
+    /* Any type: for bytes generators know only this one. */
     if (json_object_get (content, "*/*"))
       json_object_set_new (content, "application/octet-stream",
                            json_pack ("{s:{s:s, s:s}}", "schema", "type", "string", "format", "binary"));
@@ -145,16 +145,16 @@ good_reply (const struct http_route *route, json_t *schemas)
 }
 
 enum when {
-  NEVER, /* but where somebody says so */
+  NEVER, /* unless stated otherwise */
   ALWAYS,
-  WITH_WHO,   /* the route is for somebody who is known */
+  WITH_WHO,   /* the route requires authentication */
   WITH_INPUT, /* it has parameters, a query or a body */
   WITH_BODY,
-  WITH_PARAMETER, /* its path names something that may not be there */
-  WITH_WORK,      /* it does something, or asks the library */
+  WITH_PARAMETER, /* its path names something that may not exist */
+  WITH_WORK,      /* it changes something, or calls the library */
 };
 
-/* Which problems a route can have, by what it is. */
+/* Which problems a route can have, by its properties. */
 static const struct {
   int status;
   enum when when;
@@ -189,7 +189,7 @@ openapi_holds (const struct http_route *route, enum when when)
   }
 }
 
-/* Of bytes of which a part may be asked for, or on a condition. */
+/* Of bytes that support ranges and conditions. */
 static void
 add_ranges (json_t *made, const struct http_route *route, json_t *schemas)
 {
@@ -242,7 +242,7 @@ operation (const struct http_route *route, json_t *schemas)
   return made;
 }
 
-/* The tags of routes: what each is about. */
+/* The tags of routes: the subject of each. */
 static const char *const tags[][2] = {
     {"approvals", "Code and changes that wait for a decision."},
     {"daemon", "What the daemon can be told while it runs."},
@@ -309,7 +309,7 @@ http_openapi (const struct http_route *const *tables)
   json_t *paths = json_object (), *schemas = json_object ();
   for (gsize t = 0; tables[t]; t++)
     for (const struct http_route *route = tables[t]; route->path; route++) {
-      /* What has no name for it describes itself otherwise. */
+      /* Schemas without a name are inlined. */
       if (!route->operation)
         continue;
       json_t *path = json_object_get (paths, route->path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to schemas of fields: what generators trip over is said in another way, what a body may not
- * hold is said at all, and what has a name is there once. */
+/* Transformations of schemas: constructs that trip generators are rewritten, limits of a body are stated, and
+ * named schemas appear once. */
 #include "interfaces/http/openapi_schema.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "common/json.h"
 #include "tools/schema.h"
 
-#define ANY_TYPES 7 /* that an anyOf lists which allows anything */
+#define ANY_TYPES 7 /* listed by an anyOf that allows anything */
 #define NO_ZERO   "^[^\\u0000]*$"
 #define ANY_IN_WORDS                                                                                         \
   "Any JSON value. Whole numbers have at most 64 bits, and no text has the character U+0000."
@@ -20,7 +20,7 @@ openapi_reference (const char *kind, const char *name)
   return json_pack ("{s:s}", "$ref", path);
 }
 
-/* ---- what every schema goes through ---- */
+/* ---- for every schema ---- */
 
 static gboolean
 schema_is_of (const json_t *schema, const char *type)
@@ -35,7 +35,7 @@ schema_is_of (const json_t *schema, const char *type)
   return g_strcmp0 (json_string_value (types), type) == 0;
 }
 
-/* Bounds of what is read: json_parse_object has no longer numbers and no zeros. */
+/* Bounds of input: json_parse_object has no longer numbers and no zeros. */
 static void
 bound_asked (json_t *schema)
 {
@@ -47,7 +47,7 @@ bound_asked (json_t *schema)
     json_object_set_new (schema, "pattern", json_string (NO_ZERO));
 }
 
-/* A list of all types would have generators make a union of them. */
+/* From a list of all types generators would make a union. */
 static void
 shorten_any (json_t *schema, gboolean reply)
 {
@@ -58,8 +58,8 @@ shorten_any (json_t *schema, gboolean reply)
     json_object_set_new (schema, "description", json_string (ANY_IN_WORDS));
 }
 
-/* Generators write a default into code, as far as they can, and take a member that has one for one that is
- * always there: it is said to people alone. */
+/* Generators put defaults into code, and treat a member with a default as always present: it is only
+ * described. */
 static void
 tell_default (json_t *schema)
 {
@@ -97,7 +97,7 @@ schema_tidy (json_t *schema, gboolean reply)
 
 static void schema_lift (json_t *schema, const struct field *fields, const char *title, json_t *schemas);
 
-/* The object of MEMBERS in VALUE: itself, one of its items, or one of what it may be. */
+/* The object of MEMBERS in VALUE: itself, one of its items, or one of its alternatives. */
 static void
 lift_value (json_t *value, const struct field *members, json_t *schemas)
 {
@@ -110,8 +110,8 @@ lift_value (json_t *value, const struct field *members, json_t *schemas)
   json_array_foreach (json_object_get (value, "anyOf"), index, each) lift_value (each, members, schemas);
 }
 
-/* Puts SCHEMA, the object of FIELDS, into SCHEMAS as TITLE, and a reference in its place. NULL: only what is
- * in it. */
+/* Puts SCHEMA, the object of FIELDS, into SCHEMAS as TITLE, and a reference in its place. NULL: only its
+ * members. */
 static void
 schema_lift (json_t *schema, const struct field *fields, const char *title, json_t *schemas)
 {
@@ -150,7 +150,7 @@ openapi_parameter_schema (const struct field *field, json_t **ret_description)
   schema_tidy (schema, FALSE);
   *ret_description = json_incref (json_object_get (schema, "description"));
   json_object_del (schema, "description");
-  /* Null is left out in a query: there is no text for it. */
+  /* A query omits null: there is no text for it. */
   json_t *choices = json_object_get (schema, "anyOf");
   for (gsize i = json_array_size (choices); i-- > 0;)
     if (schema_is_of (json_array_get (choices, i), "null"))

@@ -9,7 +9,7 @@
 struct replaying {
   struct service *service;
   AdderReplay *replay;
-  json_t *plan; /* what adder_replay_json gives */
+  json_t *plan; /* from adder_replay_json */
   struct http_stream *stream;
   char *owner;
   const char *session; /* the new one; the plan's */
@@ -26,7 +26,7 @@ replaying_free (gpointer data)
   g_free (replaying);
 }
 
-/* Pulls RUN to its end. A client that is gone cancels it, and with it the replay. */
+/* Pulls RUN to its end. If the client leaves, the run and the replay are cancelled. */
 static void
 replay_reply_pull (struct replaying *replaying, AdderRun *run)
 {
@@ -48,7 +48,7 @@ replay_reply_pull (struct replaying *replaying, AdderRun *run)
   adder_result_free (event.result);
 }
 
-/* Runs all cells. What came of them, the caller's, or NULL with ERROR. */
+/* Runs all cells. The result, the caller's, or NULL with ERROR. */
 static json_t *
 run_all (struct replaying *replaying, GError **error)
 {

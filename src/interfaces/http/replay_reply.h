@@ -4,5 +4,5 @@
 
 #include "interfaces/http/http.h"
 
-/* Runs the cells of REPLAY, which is taken, one after the other, and sends what comes of them. */
+/* Runs the cells of REPLAY, which is taken, one after the other, and sends their events. */
 void replay_reply (struct http_request *request, AdderReplay *replay);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contents of files: put in by /v1/files, got by their ids or their signed URLs. */
+/* The contents of files: uploaded by /v1/files, downloaded by their ids or their signed URLs. */
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 
 #define PARTS_MAX 64
 
-/* ---- putting in ---- */
+/* ---- uploading ---- */
 
 /* The text of a part that is no file; the caller's. NULL with ERROR. */
 static char *
@@ -68,7 +68,7 @@ routes_files_take_back (struct putting *putting)
   }
 }
 
-/* Looks at all parts before any is kept. */
+/* Checks all parts before any is kept. */
 static gboolean
 check_parts (struct putting *putting, const struct http_part *parts, gsize count, GError **error)
 {
@@ -139,7 +139,7 @@ handle_content (struct http_request *request)
     reply_content (request, owner);
 }
 
-/* Whoever has the URL: the signature says who gave it, the name is for people. */
+/* Anybody with the URL: the signature authorizes, the name is for people. */
 static void
 handle_signed (struct http_request *request)
 {
@@ -184,7 +184,7 @@ static const struct field signed_query[] = {
 };
 static const struct field *const files_replies[] = {files_fields, NULL};
 
-/* Of multipart/form-data, for the description alone: its parts are read by handle_put. */
+/* Of multipart/form-data, for the description alone: handle_put reads its parts. */
 static const struct field put_body[] = {
     {.name = "file",
      .types = FIELD_LIST,

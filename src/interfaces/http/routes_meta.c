@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked about the server itself. */
+/* Routes about the server itself. */
 #include <string.h>
 
 #include "common/json.h"
@@ -25,7 +25,7 @@ get_health (struct http_request *request)
   http_reply_json (request, 200, json_pack ("{s:s}", "status", "ok"));
 }
 
-/* The engine's pools, as its status has them: those that serve. */
+/* The engine's serving pools, as in its status. */
 static gboolean
 is_serving (AdderEngine *engine)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RFC 9728: where clients learn which authorization server gives tokens for this one. */
+/* RFC 9728: tells clients which authorization server issues tokens for this one. */
 #include "adder.h"
 #include "interfaces/http/http.h"
 #include "interfaces/http/oauth.h"

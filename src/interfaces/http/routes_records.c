@@ -37,7 +37,7 @@ export_free (gpointer data)
   g_free (exporting);
 }
 
-/* The store writes as fast as somebody reads. What goes wrong on the way ends the export early. */
+/* The store writes at the reader's speed. An error on the way ends the export early. */
 static gpointer
 write_records (gpointer data)
 {
@@ -72,12 +72,12 @@ routes_records_produce (struct http_stream *stream, gpointer data)
     return;
   }
   routes_records_pass_on (stream, exporting->ends[0]);
-  /* Who still writes sees that nobody reads. */
+  /* A writer that continues sees that nobody reads. */
   fd_close (&exporting->ends[0]);
   g_thread_join (writer);
 }
 
-/* What is wrong with the filters is said before anything is sent. */
+/* Errors in the filters are reported before anything is sent. */
 static gboolean
 check_filters (const struct exporting *exporting, GError **error)
 {

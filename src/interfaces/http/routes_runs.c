@@ -10,7 +10,7 @@
 #include "library/runs.h"
 #include "store/records.h"
 
-/* What the client had last; 0: nothing. FALSE with a reply. */
+/* The last event that the client has; 0: none. FALSE with a reply. */
 static gboolean
 last_event_of (struct http_request *request, guint64 *ret_after)
 {
@@ -22,7 +22,7 @@ last_event_of (struct http_request *request, guint64 *ret_after)
   return FALSE;
 }
 
-/* The events of RUN; or *ERROR, which is another one where its record is all that there is. */
+/* The events of RUN; or *ERROR, a different one if only its record is left. */
 static struct run_log *
 find_events (AdderEngine *engine, const char *owner, const char *run, GError **error)
 {

@@ -11,7 +11,7 @@
 #include "tools/format.h"
 #include "tools/installed.h"
 
-/* ---- which there are ---- */
+/* ---- visible tools ---- */
 
 static gboolean
 routes_tools_is_offered (struct http_request *request, const struct toolset *toolset, const struct tool *tool)
@@ -22,7 +22,7 @@ routes_tools_is_offered (struct http_request *request, const struct toolset *too
   return tool_is_available (tools->config, tools->enablement, &caller, toolset, tool, NULL);
 }
 
-/* The toolsets that who asks may use. */
+/* The toolsets that the caller may use. */
 static json_t *
 toolset_names (const struct principal *who)
 {
@@ -33,7 +33,7 @@ toolset_names (const struct principal *who)
   return names;
 }
 
-/* The one that NAME means for who asks; NULL: theirs, or the first. */
+/* The toolset that NAME means for the caller; NULL: theirs, or the first. */
 static const struct toolset *
 find_toolset (const struct principal *who, const char *name, GError **error)
 {
@@ -77,7 +77,7 @@ handle_list (struct http_request *request)
 
 /* ---- a call ---- */
 
-/* One call with all that it needs when its request is gone. */
+/* One call with all that it needs after its request is gone. */
 struct calling {
   struct service *service;
   struct principal *who;
@@ -124,7 +124,7 @@ find_tool (struct http_request *request, const struct toolset **ret_toolset, con
   return tool_is_available (tools->config, tools->enablement, &caller, *ret_toolset, *ret_tool, error);
 }
 
-/* The directory that the call may work in, and nothing where it named none. */
+/* The directory that the call may work in; nothing if it named none. */
 static gboolean
 routes_tools_open_directory (struct http_request *request, struct calling *calling, GError **error)
 {
@@ -168,7 +168,7 @@ see (gpointer data, AdderRun *run, const AdderEvent *event)
   adder_run_cancel (run);
 }
 
-/* That the client is gone is seen by what watches its socket. */
+/* The watch on the client's socket notices that it is gone. */
 static void
 routes_tools_progressed (gpointer data, const struct tool_progress *progress)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The events of a run on a stream: each an object on one line. Output comes in pieces that may end within a
- * character; its beginning waits for the rest. */
+ * character; its first bytes wait for the rest. */
 #include <string.h>
 
 #include "common/json.h"
@@ -14,7 +14,7 @@ enum { OUTPUT, ERRORS, OUTPUTS };
 struct run_events {
   struct http_stream *stream; /* or NULL */
   struct run_log *log;
-  guint64 count; /* of those that were sent */
+  guint64 count; /* of the events sent */
   gboolean numbered;
   GByteArray *held[OUTPUTS]; /* less than a character */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs as replies. Each counts as work of the daemon, and is in the table of runs under way, from its start
- * to its result. */
+/* Runs as replies. Each counts as the daemon's work, and is in the table of active runs, from its start to
+ * its result. */
 #include "interfaces/http/run_reply.h"
 
 #include "common/json.h"
@@ -9,7 +9,7 @@
 #include "library/run_log.h"
 #include "library/runs.h"
 
-/* A run with what is known of it; all of it is owned. */
+/* A run with its context; all of it is owned. */
 struct running {
   struct service *service;
   AdderRun *run;
@@ -17,12 +17,12 @@ struct running {
   char *owner, *conversation, *session;
   gboolean background;
   gboolean listed;     /* in the table of runs */
-  struct run_log *log; /* of one in the background: what its events go to */
+  struct run_log *log; /* of one in the background: receives its events */
   AdderResult *result; /* of one that was replied whole */
-  gboolean over;       /* it counts no more as work of the daemon */
+  gboolean over;       /* it no longer counts as the daemon's work */
 };
 
-/* All that others can see of it ends. */
+/* Ends everything that others can see of it. */
 static void
 running_end (struct running *running)
 {
@@ -49,7 +49,7 @@ running_free (gpointer data)
   g_free (running);
 }
 
-/* Whether it may begin, which is known before anything of it is done. */
+/* Whether it may begin, decided before any side effect. */
 static gboolean
 run_reply_begin (struct service *service, const char *owner, gboolean background, GError **error)
 {
@@ -67,7 +67,7 @@ run_reply_start (struct http_request *request, AdderRequest *asked, const json_t
 {
   struct service *service = http_service (request);
   const char *owner = http_who (request)->owner;
-  /* One that is detached is in the background, and who asked for it follows it. */
+  /* A detached run is in the background, and its caller follows it. */
   gboolean background =
       json_is_true (json_object_get (body, "background")) || json_is_true (json_object_get (body, "detach"));
   struct running *running = NULL;
@@ -93,7 +93,7 @@ run_reply_start (struct http_request *request, AdderRequest *asked, const json_t
   return running;
 }
 
-/* Pulls the run to its end. EVENTS NULL: nobody hears of it. The caller's. */
+/* Pulls the run to its end. EVENTS NULL: they are dropped. The caller's. */
 static AdderResult *
 run_reply_pull (struct running *running, struct run_events *events)
 {
@@ -104,7 +104,7 @@ run_reply_pull (struct running *running, struct run_events *events)
       gone = TRUE;
       adder_run_cancel (running->run);
     }
-  /* Of one that somebody waits for, the table keeps no result. */
+  /* The table keeps no result of a run with a waiting caller. */
   runs_remove (running->service->engine->runs, running->run, running->background ? event.result : NULL);
   running->listed = FALSE;
   return event.result;
@@ -130,7 +130,7 @@ reply_result (struct http_request *request, struct running *running)
   else
     http_reply_text (request, 200, g_strdup (adder_result_json (running->result)), NULL);
   running_end (running);
-  /* Nobody need wait for what freeing it takes. */
+  /* Nobody need wait for freeing it. */
   http_free_after (request, running, running_free);
 }
 
@@ -161,7 +161,7 @@ run_reply_go_on (gpointer data)
   return NULL;
 }
 
-/* RUNNING, which is taken, has a thread of its own. FALSE with a reply, and it was cancelled. */
+/* Moves RUNNING, which is taken, to a thread of its own. FALSE with a reply, and it was cancelled. */
 static gboolean
 run_reply_let_go (struct http_request *request, struct running *running)
 {
@@ -269,7 +269,7 @@ reply_streamed (struct http_request *request, struct running *running)
   http_reply_produced (request, run_reply_produce, running, running_free);
 }
 
-/* What the body may have of these at once. */
+/* Which of these the body may combine. */
 static const struct {
   gboolean stream, background, detach;
   void (*reply) (struct http_request *request, struct running *running);

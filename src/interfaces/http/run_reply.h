@@ -18,8 +18,7 @@ struct run_events;
 struct run_events *run_events_new (struct http_stream *stream, gboolean numbered, struct run_log *log);
 void run_events_free (struct run_events *events);
 gboolean run_events_send (struct run_events *events, AdderRun *run, const AdderEvent *event);
-/* What was held back of them since a character was not whole; and the same with RESULT, the last, after it.
- */
+/* The bytes held back because a character was incomplete; and the same with RESULT, the last, after it. */
 gboolean run_events_flush (struct run_events *events);
 gboolean run_events_end (struct run_events *events, const AdderResult *result);
 

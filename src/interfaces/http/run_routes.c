@@ -70,7 +70,7 @@ struct run_route {
   const char *operation;
   const char *text;                   /* after the operation's */
   const struct field *fields;         /* beside the operation's */
-  const struct field *const *replies; /* in place of the operation's; NULL: those */
+  const struct field *const *replies; /* instead of the operation's; NULL: those */
   void (*handle) (struct http_request *request);
 };
 
@@ -98,7 +98,7 @@ count_fields (const struct field *fields)
   return count;
 }
 
-/* MADE, which http_operations.c made for one route and which is taken, with ADDED after it. */
+/* MADE, which http_operations.c made for one route and which is taken, with ADDED appended. */
 static const struct field *
 append_fields (const struct field *made, const struct field *added)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library answers, as fields. */
+/* The library's answers, as fields. */
 #include "interfaces/http/shapes.h"
 
 const struct field no_fields[] = {{0}};

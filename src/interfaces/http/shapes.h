@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library answers, as fields: for the replies of routes. The result of a run is in
+/* The library's answers, as fields: for the replies of routes. The result of a run is in
  * operations/result_fields.h. */
 #pragma once
 

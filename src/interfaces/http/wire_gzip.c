@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip (RFC 1952) for the module adder-http: zlib, and nothing that is not about it. */
+/* gzip (RFC 1952) for the module adder-http: zlib alone. */
 #include <string.h>
 #include <zlib.h>
 
@@ -8,11 +8,11 @@
 
 #define GZIP_WINDOW 31          /* the largest, with the head and the tail of gzip */
 #define MEMORY      8           /* zlib's own default */
-#define PIECE_BYTES (16 * 1024) /* that are unpacked at once: one byte can become a thousand */
+#define PIECE_BYTES (16 * 1024) /* unpacked at once: one byte can become a thousand */
 
 struct wire_gunzip {
   z_stream stream;
-  gboolean ended; /* what came so far is whole */
+  gboolean ended; /* the input so far is complete */
 };
 
 char *
@@ -46,7 +46,7 @@ wire_gunzip_new (void)
   return NULL;
 }
 
-/* Several that follow each other are one (RFC 1952, section 2.2). */
+/* Concatenated members form one file (RFC 1952, section 2.2). */
 static gboolean
 gunzip_step (struct wire_gunzip *gunzip)
 {

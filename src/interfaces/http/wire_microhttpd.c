@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module adder-http: libmicrohttpd, and nothing that is not about it. */
+/* The module adder-http: libmicrohttpd alone. */
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -15,10 +15,10 @@
 #include "interfaces/http/wire_gzip.h"
 
 #define CHAIN_MAX 16 /* certificates of one file */
-/* No older versions of TLS, no ciphers that are called weak. */
+/* No older versions of TLS, no weak ciphers. */
 #define PRIORITIES                                                                                           \
   "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-CIPHER-ALL:+AES-256-GCM:+AES-128-GCM:+CHACHA20-POLY1305"
-#define BLOCK_BYTES (4 * 1024) /* of streams to clients who know no chunks */
+#define BLOCK_BYTES (4 * 1024) /* of streams to clients without chunked encoding */
 
 struct wire_tls {
   gnutls_pcert_st chain[CHAIN_MAX];
@@ -30,7 +30,7 @@ struct wire {
   struct MHD_Daemon *daemon;
   int fd;                            /* the daemon's */
   gnutls_session_t session;          /* of its TLS, or NULL */
-  struct MHD_Connection *connection; /* while a request is under way */
+  struct MHD_Connection *connection; /* during a request */
   const struct wire_calls *calls;
   gpointer data;
   const struct wire_tls *tls;
@@ -39,7 +39,7 @@ struct wire {
   gsize target_length;        /* of the request's first line */
   gboolean ambiguous;         /* its head: see is_as_read */
   gboolean failed;            /* no reply can be made: the connection ends */
-  gboolean begun;             /* the request's headers were told */
+  gboolean begun;             /* the request's headers were reported */
   gboolean queued;            /* its reply was given */
   struct MHD_Response *early; /* by its headers alone: see flush */
   unsigned early_status;
@@ -115,7 +115,7 @@ wire_tls_new (const char *certificate, gsize certificate_length, const char *key
   return NULL;
 }
 
-/* The callback of a session knows no connection of ours, but its thread serves one alone. */
+/* The callback of a session has no connection of ours, but its thread serves only one. */
 static __thread const struct wire_tls *serving;
 
 static int
@@ -136,9 +136,9 @@ give_certificate (G_GNUC_UNUSED gnutls_session_t session, G_GNUC_UNUSED const gn
 
 /* Version 0.9 of the library is lenient: it takes a CR or an LF alone for the end of a line, cuts a line at a
  * zero byte, and puts the second line of a folded header behind the first one's NAME, so that a coding or a
- * length folded like this is not seen at all. What it tells then is not what the next server on the way
- * reads. But it reads in place: each part of the head lies where it came in, and CR LF have become two zeros.
- * So a head that was sent as it should be is one of which each part begins where the one before it ends. */
+ * length folded like this goes unnoticed. It then reports another request than the next server on the way
+ * reads. But it reads in place: each part of the head stays where it arrived, and CR LF become two zeros. So
+ * in a well-formed head each part begins where the previous one ends. */
 struct layout {
   const char *at; /* where the next header's name must be */
   gboolean ok;
@@ -163,7 +163,7 @@ static gboolean
 is_as_read (const struct wire *wire, struct MHD_Connection *connection, const char *method,
             const char *target, const char *version)
 {
-  /* Later ones read in another way, and refuse all this by themselves when they are told to be strict. */
+  /* Later versions parse differently, and in strict mode refuse all this themselves. */
   if (strncmp (MHD_get_version (), "0.9.", 4) != 0)
     return TRUE;
   const union MHD_ConnectionInfo *info =
@@ -187,8 +187,8 @@ wire_microhttpd_has_body (struct MHD_Connection *connection)
          (length && strspn (length, "0") != strlen (length));
 }
 
-/* A reply that is queued at the headers is taken for one that leaves a body unread, which ends the
- * connection. Of a request without one it waits for the next call. */
+/* A reply queued at the headers counts as leaving a body unread, which ends the connection. For a request
+ * without a body it waits for the next call. */
 static void
 flush_early (struct wire *wire, struct MHD_Connection *connection)
 {
@@ -261,15 +261,15 @@ see_connection (void *data, struct MHD_Connection *connection, G_GNUC_UNUSED voi
   wire->session = info ? (gnutls_session_t)info->tls_session : NULL;
 }
 
-/* What is in a target is for the server to decode. */
+/* The server decodes targets. */
 static size_t
 leave_as_it_is (G_GNUC_UNUSED void *data, G_GNUC_UNUSED struct MHD_Connection *connection, char *text)
 {
   return strlen (text);
 }
 
-/* The library's messages are for its developers; but one of them says that it will answer by itself, and
- * comes before it does. */
+/* The library's messages are for its developers; but one announces that it will answer by itself, and comes
+ * first. */
 static void
 see_message (void *data, const char *format, va_list arguments)
 {
@@ -343,8 +343,8 @@ wire_event_fd (struct wire *wire)
   return info ? info->epoll_fd : -1;
 }
 
-/* While a handshake waits for its client, the library thinks that the socket is ready still, and would be run
- * again and again. */
+/* While a handshake waits for its client, the library considers the socket ready, and would be run
+ * repeatedly. */
 static gboolean
 waits_for_handshake (const struct wire *wire)
 {
@@ -402,7 +402,7 @@ wire_say (struct wire *wire, const char *text, gsize length)
   shutdown (wire->fd, SHUT_WR);
 }
 
-/* The library takes no reply while a body comes: it is said past it, and the connection given up. */
+/* The library takes no reply during a body: it is sent past it, and the connection given up. */
 static void
 say_reply (struct wire *wire, struct wire_reply *reply)
 {
