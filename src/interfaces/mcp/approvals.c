@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Approvals by elicitation: what a tool may only do when a person said yes is shown to that person by the
- * client, and the answer decides.
+/* Approvals by elicitation: when a tool needs a person's approval, the client shows them the request, and
+ * their answer decides.
  *
- * The person has to see what the yes is for, so what is too long to be shown whole is not asked for this way;
- * and the key of the question is the approval's id, so that no answer can be given ahead of the question.
- * Whether the caller speaks for a person at all is said by their principal. */
+ * The person must see all of it, so longer requests are not asked for this way; the key of the question is
+ * the approval's id, so that it cannot be answered in advance. The principal says whether the caller speaks
+ * for a person at all. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 #include "interfaces/mcp/memory.h"
 #include "operations/operation.h"
 
-#define MESSAGE_BYTES 65536 /* that a person is shown; about 1,000 rows */
+#define MESSAGE_BYTES 65536 /* shown to a person; about 1,000 rows */
 #define REASON_BYTES  500
 #define KEY_PREFIX    "approval-"
 #define TRIES         3 /* an approval may be used up or forgotten meanwhile: then there is another */
 
 /* ---- the question ---- */
 
-/* APPROVAL as people see it at the terminal, without colours. NULL where it is too long. The caller's. */
+/* APPROVAL as people see it at the terminal, without colours. NULL if it is too long. The caller's. */
 static char *
 approvals_message_of (const json_t *approval)
 {
@@ -38,7 +38,7 @@ approvals_message_of (const json_t *approval)
   return message;
 }
 
-/* The form: yes, no, and always where there is a conversation for it. The caller's. */
+/* The form: yes, no, and always if there is a conversation for it. The caller's. */
 static json_t *
 approvals_question_of (const json_t *approval, const char *message)
 {
@@ -51,8 +51,8 @@ approvals_question_of (const json_t *approval, const char *message)
       always ? "yes: once. always: also all else that this conversation asks for in the same place."
              : "yes: once.",
       "enum", words);
-  /* With a default: a client that answers with every field has a text to answer with, and not null, which its
-   * own check of the form would refuse. */
+  /* With a default: a client that answers with every field then sends a text instead of null, which its own
+   * check of the form would refuse. */
   json_t *reason =
       json_pack ("{s:s, s:s, s:s, s:s, s:i}", "type", "string", "title", "Why not", "description",
                  "After a no: what the agent is told.", "default", "", "maxLength", REASON_BYTES);
@@ -64,9 +64,9 @@ approvals_question_of (const json_t *approval, const char *message)
 /* ---- the answer ---- */
 
 enum verdict {
-  VERDICT_DECIDED, /* the call says what came of it */
+  VERDICT_DECIDED, /* the call reports the result */
   VERDICT_OPEN,    /* nobody decided */
-  VERDICT_REPLIED, /* the client was asked by a reply */
+  VERDICT_REPLIED, /* the reply asked the client */
 };
 
 /* Carries out what ANSWER says about the approval ID. FALSE: it decides nothing. */
@@ -85,7 +85,7 @@ approvals_carry_out (const struct operation_caller *caller, const char *id, cons
   json_t *params =
       yes ? json_pack ("{s:s, s:b}", "approval", id, "always", strcmp (decision, "always") == 0)
           : json_pack ("{s:s, s:s*}", "approval", id, "reason", reason[0] != '\0' ? reason : NULL);
-  /* What somebody else decided meanwhile counts as well: the call tells. */
+  /* Another person's decision meanwhile counts as well: the call reports it. */
   json_decref (operation_call (caller, yes ? "approval.approve" : "approval.deny", params, NULL));
   return TRUE;
 }
@@ -96,7 +96,7 @@ is_pending (const json_t *approval)
   return strcmp (json_member_text (approval, "state"), "pending") == 0;
 }
 
-/* Has a person decide about ID. NOTE: why nobody did, for the reply; the caller's. */
+/* Asks a person to decide about ID. NOTE: why nobody did, for the reply; the caller's. */
 static enum verdict
 approvals_settle (struct mcp_request *request, const char *id, char **ret_note)
 {
@@ -140,7 +140,7 @@ approvals_may_ask (const struct mcp_request *request)
          request->caller->principal->may_decide && mcp_client_can (request, "elicitation");
 }
 
-/* What the model is told where nobody decided: how somebody can. */
+/* What the model is told when nobody decided: how somebody can. */
 static void
 add_way (struct tool_reply *reply, const char *id, const char *note)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which era a message is of.
+/* Which era a message belongs to.
  *
  * The body comes first: a request whose _meta names a version is modern, whatever came before it on this
- * connection. Then what HTTP says: a version of the modern era without the _meta that belongs to it is a
- * mistake of a modern client, who could not read a legacy answer. Then `initialize`, which only the legacy
- * era has; and a connection that began with it stays legacy. */
+ * connection. Then HTTP headers: a modern version without its _meta is a mistake of a modern client, which
+ * could not read a legacy answer. Then `initialize`, which only the legacy era has; a connection that began
+ * with it stays legacy. */
 #include "interfaces/mcp/era.h"
 
 #include <string.h>
@@ -84,7 +84,7 @@ take_modern (struct mcp_request *request, struct mcp_reply *ret_reply)
   return TRUE;
 }
 
-/* Versions are dates, so that texts compare as they do. */
+/* Versions are dates, which compare as texts. */
 static gboolean
 is_modern_header (const char *header)
 {
@@ -101,7 +101,7 @@ refuse_modern (const struct mcp_request *request, const char *header, struct mcp
 
 /* ---- the legacy era ---- */
 
-/* What is asked before or outside of any session. */
+/* Requests before or outside any session. */
 static gboolean
 is_outside (const char *method)
 {

@@ -29,7 +29,7 @@ form_is_digits (const char *text, gsize length)
   return TRUE;
 }
 
-/* Whether TEXT begins with YYYY-MM-DD, of a day that there is. */
+/* Whether TEXT begins with YYYY-MM-DD, a valid date. */
 static gboolean
 has_date (const char *text)
 {
@@ -54,7 +54,7 @@ is_moment (const char *text)
   if (!has_date (text) || strlen (text) > 64)
     return FALSE;
   g_autoptr (GDateTime) moment = g_date_time_new_from_iso8601 (text, NULL);
-  return moment != NULL; /* without an offset there is none */
+  return moment != NULL; /* without an offset: invalid */
 }
 
 static gboolean
@@ -89,7 +89,7 @@ check_format (const char *name, const json_t *row, const char *text, GError **er
 
 /* ---- bounds ---- */
 
-/* Whether VALUE is between the members LEAST and MOST of ROW, where it has them. */
+/* Whether VALUE is between the members LEAST and MOST of ROW, if present. */
 static gboolean
 form_check_bounds (const char *name, const json_t *row, const char *least, const char *most, double value,
                    const char *of, GError **error)
@@ -105,7 +105,7 @@ form_check_bounds (const char *name, const json_t *row, const char *least, const
 
 /* ---- choices ---- */
 
-/* The words that ROW ("enum", "oneOf" or "anyOf" of constants) lets through; FALSE: it is no choice. */
+/* The words that ROW ("enum", "oneOf" or "anyOf" of constants) allows; FALSE: it is no choice. */
 static gboolean
 form_is_choice (const json_t *row)
 {
@@ -233,7 +233,7 @@ mcp_form_check (const json_t *schema, const json_t *content, GError **error)
   json_object_foreach (json_object_get (schema, "properties"), name, row)
   {
     const json_t *value = json_object_get (content, name);
-    if (json_is_null (value)) /* clients that build an object of all fields leave out by null */
+    if (json_is_null (value)) /* clients that send all fields use null for omitted ones */
       value = NULL;
     if (!value && form_is_required (schema, name))
       return form_wrong (error, name, "must be given");
@@ -331,7 +331,7 @@ mcp_answer_is_able (const json_t *capabilities, const json_t *needs)
     if (!json_is_object (has) || !mcp_answer_is_able (has, need))
       return FALSE;
   }
-  /* A client that names the ways in which it elicits can do no others; one that names none has forms. */
+  /* A client that lists its ways of eliciting supports no others; one that lists none supports forms. */
   const json_t *elicitation = json_object_get (capabilities, "elicitation");
   if (json_object_size (json_object_get (needs, "elicitation")) > 0 ||
       !json_object_get (needs, "elicitation"))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /mcp. A POST carries one message, or in the version 2025-03-26 some. Which era it is of is said by the
- * message, then by its headers (era.c); a legacy one belongs to a session, which `initialize` began and
- * Mcp-Session-Id names. GET and DELETE are of the legacy era alone: a stream for what the server says by
- * itself, or the rest of one that broke, and the end of a session. */
+/* /mcp. A POST carries one message, or several in version 2025-03-26. Its era follows from the message, then
+ * from its headers (era.c); a legacy message belongs to a session, which `initialize` began and
+ * Mcp-Session-Id names. GET and DELETE are legacy only: a stream for the server's own messages, or the rest
+ * of a broken one, and the end of a session. */
 #include "interfaces/mcp/mcp_http.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ struct post {
   struct mcp_http_session *session; /* of the legacy era, once it is found */
 };
 
-/* Whether ACCEPT (NULL: anything) has TYPE ("application/json"), in whatever way; not for q=0. */
+/* Whether ACCEPT (NULL: anything) has TYPE ("application/json") in any form; not with q=0. */
 static gboolean
 http_accepts (const char *accept, const char *type)
 {
@@ -125,7 +125,7 @@ http_reply (struct http_request *request, struct mcp_reply *answer)
     http_reply_json (request, answer->status, g_steal_pointer (&answer->message));
 }
 
-/* A fault of the transport, said as the protocol says errors: ID is the message's, or NULL. */
+/* A transport error in the protocol's form: ID is the message's, or NULL. */
 static void
 http_refuse (struct http_request *request, int status, json_t *id, const char *text)
 {
@@ -150,7 +150,7 @@ is_modern (const struct post *post, const struct mcp_message *message)
 
 #define NOBODY "nobody"
 
-/* Who asks; where a test program's row asks nobody who they are: one who may only look. With a reference. */
+/* The caller, with a reference; on a test program's row without authentication: a read-only one. */
 static struct principal *
 principal_of (struct http_request *request)
 {
@@ -168,8 +168,8 @@ http_owner_of (struct http_request *request)
   return http_who (request) != NULL ? http_who (request)->owner : NOBODY;
 }
 
-/* The session that REQUEST names, with a reference. FALSE with a reply: it names one that there is not, or a
- * version that there is not. Without a name *RET_SESSION is NULL. */
+/* The session that REQUEST names, with a reference. FALSE with a reply: the session or version does not
+ * exist. Without a name *RET_SESSION is NULL. */
 static gboolean
 http_find_session (struct mcp_http *http, struct http_request *request, json_t *id,
                    struct mcp_http_session **ret_session)
@@ -224,8 +224,8 @@ find_mirrors (struct mcp_server *server, const struct mcp_message *message)
   return NULL;
 }
 
-/* A client of the legacy era may leave what they asked for to itself, and ask for more: what is under way in
- * their sessions has the bound that requests have which are waited for. */
+/* A legacy client may abandon a request and send more: the active requests of their sessions have the bound
+ * of requests that are waited for. */
 static gboolean
 http_has_room (const struct post *post, const struct mcp_request *request)
 {
@@ -236,8 +236,8 @@ http_has_room (const struct post *post, const struct mcp_request *request)
          mcp_http_sessions_at_work (post->http->sessions, who->owner) < most;
 }
 
-/* A request of MESSAGE, which is taken; NULL with *RET_REPLY. Of the legacy era it is counted into its
- * session: until mcp_inflight_remove. */
+/* A request of MESSAGE, which is taken; NULL with *RET_REPLY. A legacy one is counted in its session: until
+ * mcp_inflight_remove. */
 static struct mcp_request *
 http_make_request (const struct post *post, struct mcp_message *message, struct mcp_reply *ret_reply)
 {
@@ -281,7 +281,7 @@ request_release (gpointer data)
   mcp_request_free (data);
 }
 
-/* `initialize` makes a session, which the client hears of by a header. */
+/* `initialize` makes a session, whose id the client gets in a header. */
 static void
 initialize (struct post *post, struct mcp_message *message)
 {
@@ -308,7 +308,7 @@ initialize (struct post *post, struct mcp_message *message)
   http_reply (post->request, &answer);
 }
 
-/* One that asks for something. */
+/* A message that needs a reply. */
 static void
 http_serve (const struct post *post, struct mcp_message *message)
 {
@@ -333,7 +333,7 @@ http_serve (const struct post *post, struct mcp_message *message)
   http_reply (post->request, &answer);
 }
 
-/* Takes in what wants no answer. */
+/* Takes a message that needs no reply. */
 static void
 http_take_in (const struct post *post, struct mcp_message *message, struct mcp_reply *ret_reply)
 {
@@ -382,7 +382,7 @@ serve_one (struct post *post, struct mcp_message *message)
   http_reply (post->request, &answer);
 }
 
-/* Some of 2025-03-26: what asks is carried out one after the other. */
+/* Several of 2025-03-26: requests are carried out one after the other. */
 static void
 serve_batch (struct post *post, struct mcp_message *batch)
 {
@@ -419,7 +419,7 @@ serve_batch (struct post *post, struct mcp_message *batch)
     mcp_message_clear (&message);
   }
   if (requests->len == 0 || json_array_size (refused) > 0) {
-    /* What is at fault is said before anything is done. */
+    /* Errors are reported before anything is done. */
     for (guint k = 0; k < requests->len; k++)
       mcp_inflight_remove (post->session->inflight, ((struct mcp_request *)requests->pdata[k])->id);
     if (json_array_size (refused) > 0)
@@ -485,8 +485,7 @@ http_post (struct http_request *request)
   mcp_caller_unref (post.caller);
 }
 
-/* The session that a GET or a DELETE is about, which the modern era does not have; with a reference. NULL: a
- * reply was made. */
+/* The session of a GET or a DELETE, which the modern era lacks; with a reference. NULL: a reply was made. */
 static struct mcp_http_session *
 take_session (struct http_request *request)
 {

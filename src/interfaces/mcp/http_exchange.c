@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread of the connection, which may not be written to but by its own handler, and the worker, which
- * must not wait for it, meet in `state`.
+/* The connection's thread, whose handler alone may write to the connection, and the worker, which must not
+ * wait for it, meet in `state`.
  *
- * In the modern era a client that goes away has cancelled: what the worker watches is a second descriptor of
- * the client's socket, which stays what it is when the connection closes its own. In the legacy era it has
- * not: the worker goes on, and what it says is kept for it (http_stream.c). */
+ * In the modern era a client that leaves has cancelled: the worker watches a second descriptor of the
+ * client's socket, which stays open when the connection closes its own. In the legacy era it has not: the
+ * worker continues, and its messages are kept for the client (http_stream.c). */
 #include "interfaces/mcp/http_exchange.h"
 
 #include <errno.h>
@@ -21,14 +21,14 @@
 
 #define HTTP_OK       200
 #define HTTP_ACCEPTED 202
-#define HTTP_GONE     499 /* nobody is there to read it */
+#define HTTP_GONE     499 /* nobody reads it */
 #define HTTP_FAILED   500
 
 enum exchange_state {
   EXCHANGE_RUNS,    /* nothing was said yet */
   EXCHANGE_WANTS,   /* the worker wants a stream */
   EXCHANGE_STREAMS, /* there is one; the connection's thread has left */
-  EXCHANGE_LEFT,    /* the client has left, the worker goes on */
+  EXCHANGE_LEFT,    /* the client has left, the worker continues */
   EXCHANGE_DONE,    /* the reply is there */
 };
 
@@ -46,16 +46,16 @@ LOCK_CLASS (mcp_exchange);
 struct mcp_exchange {
   gint references;
   struct mcp_exchange_terms terms; /* with a reference of the session */
-  struct reservation *reservation; /* of the body that the requests are of */
+  struct reservation *reservation; /* of the body that holds the requests */
   GPtrArray *requests;
   int watch_fd;              /* of the client, modern; -1 */
-  int wake_fd;               /* the connection's thread shall look at `state` */
+  int wake_fd;               /* wakes the connection's thread to check `state` */
   struct mcp_stream *stream; /* of the legacy era */
-  guint64 after;             /* where it is taken up: no requests */
+  guint64 after;             /* where it resumes: no requests */
   MUTEX (mcp_exchange) lock;
   GCond opened;
   GUARDED_BY (mcp_exchange) enum exchange_state state;
-  struct http_stream *out; /* the worker's, once it is there */
+  struct http_stream *out; /* the worker's, once available */
   GUARDED_BY (mcp_exchange) json_t *reply;
   GUARDED_BY (mcp_exchange) int status;
 };
@@ -124,7 +124,7 @@ send_before (struct mcp_request *request, const json_t *message)
 
 static const struct mcp_link link_of_streams = {send_before};
 
-/* A reply that is the whole answer, for the connection's thread. FALSE: there is a stream for it. */
+/* A reply that is the whole answer, for the connection's thread. FALSE: it goes to a stream. */
 static gboolean
 http_exchange_hand_over (struct mcp_exchange *exchange, json_t *reply, int status)
 {
@@ -183,7 +183,7 @@ http_exchange_work (gpointer data, gpointer user_data)
     mcp_stream_attach (exchange->stream, g_steal_pointer (&exchange->out), exchange->after);
   if (exchange->requests != NULL) {
     http_exchange_carry_out (exchange);
-    /* They have descriptors of what the exchange has. */
+    /* They hold the exchange's descriptors. */
     g_clear_pointer (&exchange->requests, g_ptr_array_unref);
   }
   if (session != NULL)
@@ -203,8 +203,8 @@ mcp_workers_new (void)
 
   g_mutex_init (&workers->lock);
   g_cond_init (&workers->idle);
-  /* Without a bound of its own: each stands for a connection, or for one of the requests that a session may
-   * have under way. */
+  /* Without a bound of its own: each belongs to a connection, or is one of a session's permitted active
+   * requests. */
   workers->pool = g_thread_pool_new (http_exchange_work, workers, -1, FALSE, NULL);
   return workers;
 }
@@ -224,7 +224,7 @@ mcp_workers_free (struct mcp_workers *workers)
   g_free (workers);
 }
 
-/* EXCHANGE's own reference is given to it. */
+/* It gets EXCHANGE's own reference. */
 static void
 set_to_work (struct mcp_exchange *exchange)
 {
@@ -236,7 +236,7 @@ set_to_work (struct mcp_exchange *exchange)
   g_mutex_lock (&workers->lock);
   workers->working++;
   g_mutex_unlock (&workers->lock);
-  /* Where no thread can be made it waits for one that is there. */
+  /* If no thread can be made it waits for an existing one. */
   if (!g_thread_pool_push (workers->pool, exchange, &problem))
     log_warning ("a request of MCP waits for a thread: %s", problem->message);
 }
@@ -258,7 +258,7 @@ exchange_new (const struct mcp_exchange_terms *terms)
   return exchange;
 }
 
-/* Gives the worker a stream, or in the modern era one to send what keeps it alive. */
+/* Gives the worker a stream, or in the modern era one to send keep-alives. */
 REQUIRES (mcp_exchange)
 static void
 open_stream (struct mcp_exchange *exchange, struct http_request *request)
@@ -268,7 +268,7 @@ open_stream (struct mcp_exchange *exchange, struct http_request *request)
   g_cond_broadcast (&exchange->opened);
 }
 
-/* Replies where it can be said what the reply is. */
+/* Replies if the reply is known. */
 static gboolean
 try_reply (struct mcp_exchange *exchange, struct http_request *request, gboolean is_late)
 {
@@ -288,7 +288,7 @@ try_reply (struct mcp_exchange *exchange, struct http_request *request, gboolean
   return TRUE;
 }
 
-/* The client is gone. TRUE: the worker goes on alone. */
+/* The client is gone. TRUE: the worker continues alone. */
 static gboolean
 http_exchange_leave (struct mcp_exchange *exchange, struct http_request *request)
 {
@@ -360,7 +360,7 @@ mcp_exchange_serve (const struct mcp_exchange_terms *terms, GPtrArray *requests,
       each->watch_fd = exchange->watch_fd;
   }
   if (is_legacy && terms->may_stream) {
-    /* At once, so that a client that is cut off before anything was said can come again for it. */
+    /* At once, so that a client that loses the connection before the first message can resume. */
     exchange->stream = mcp_stream_new (terms->session->streams);
     UNSHARED (mcp_exchange); /* until the worker begins */
     open_stream (exchange, request);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that came in one HTTP request, carried out in a thread of their own while the connection's thread
- * waits for what its reply will be: one JSON value, where nothing is to be said before the result, or a
- * stream of events. */
+/* Requests from one HTTP request, carried out in a thread of their own while the connection's thread waits
+ * for the kind of reply: one JSON value, if nothing is sent before the result, or an event stream. */
 #pragma once
 
 #include "interfaces/mcp/http_session.h"
@@ -10,7 +9,7 @@
 
 struct mcp_exchange;
 
-/* Threads, and how many are at work. */
+/* Threads, and the number at work. */
 struct mcp_workers;
 struct mcp_workers *mcp_workers_new (void);
 /* Waits until all are done. NULL is allowed. */
@@ -20,16 +19,15 @@ struct mcp_exchange_terms {
   struct mcp_workers *workers;
   struct mcp_http_sessions *sessions;
   struct mcp_http_session *session; /* of the legacy era; NULL: modern */
-  gboolean may_stream;              /* the client takes a stream of events */
+  gboolean may_stream;              /* the client accepts an event stream */
   gboolean is_batch;                /* the replies are an array */
-  guint stream_after_ms;            /* a stream begins then, though nothing was said */
+  guint stream_after_ms;            /* a stream begins then, even without messages */
 };
 
-/* Carries out REQUESTS (of struct mcp_request; taken), and replies to REQUEST, which may be over before
- * them. */
+/* Carries out REQUESTS (of struct mcp_request; taken), and replies to REQUEST, which may end before them. */
 void mcp_exchange_serve (const struct mcp_exchange_terms *terms, GPtrArray *requests,
                          struct http_request *request);
 
-/* Connects the client of REQUEST to STREAM, in a thread that may wait for them. */
+/* Connects the client of REQUEST to STREAM, in a thread that may wait for the client. */
 void mcp_exchange_resume (const struct mcp_exchange_terms *terms, struct mcp_stream *stream, guint64 after,
                           struct http_request *request);

@@ -13,7 +13,7 @@
 #define BLANKS       " \t"
 #define PARAM_PREFIX "Mcp-Param-"
 
-/* The parameter that Mcp-Name says again. */
+/* The parameter that Mcp-Name repeats. */
 static const struct {
   const char *method, *parameter;
 } names[] = {
@@ -21,7 +21,7 @@ static const struct {
     {"tasks/get", "taskId"}, {"tasks/update", "taskId"}, {"tasks/cancel", "taskId"},
 };
 
-/* g_base64_decode skips what it does not know: LENGTH characters of TEXT must be what it would have made. */
+/* g_base64_decode skips unknown characters: LENGTH characters of TEXT must be canonical. */
 static char *
 decode_strictly (const char *text, gsize length)
 {
@@ -52,7 +52,7 @@ mcp_header_decode (const char *value)
   return decode_strictly (begin + strlen (CODED_BEGIN), length - around);
 }
 
-/* VALUE of the body as its header says it: the caller's. NULL: it has none there. */
+/* VALUE of the body in its header form: the caller's. NULL: it has none. */
 static char *
 written (const json_t *value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing waits for a session to expire: whoever looks into the table sweeps it, now and then. */
+/* No timer waits for sessions to expire: lookups in the table sweep it from time to time. */
 #include "interfaces/mcp/http_session.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ mcp_http_session_unref (struct mcp_http_session *session)
 {
   if (session == NULL || !g_atomic_int_dec_and_test (&session->references))
     return;
-  mcp_session_end (session->session); /* of one that never came into the table */
+  mcp_session_end (session->session); /* of one that never entered the table */
   mcp_streams_end (session->streams);
   mcp_session_unref (session->session);
   mcp_stream_unref (session->general);
@@ -72,7 +72,7 @@ mcp_http_session_unref (struct mcp_http_session *session)
   g_free (session);
 }
 
-/* What belongs to no request goes to the stream that is for that; it must not wait for anybody. */
+/* Messages outside requests go to the stream for those; it must not block. */
 static gboolean
 send_beside (gpointer data, const json_t *message)
 {
@@ -132,7 +132,7 @@ is_idle (struct mcp_http_session *session)
   return g_atomic_int_get (&session->active) == 0 && !mcp_streams_are_open (session->streams);
 }
 
-/* Takes SESSION out; the caller hangs up on those in OVER when the lock is free. */
+/* Takes SESSION out; the caller hangs up on those in OVER after releasing the lock. */
 REQUIRES (mcp_http_sessions)
 static void
 take_out (struct mcp_http_sessions *sessions, struct mcp_http_session *session, GPtrArray *over)
@@ -141,7 +141,7 @@ take_out (struct mcp_http_sessions *sessions, struct mcp_http_session *session, 
   g_hash_table_remove (sessions->by_id, session->session->id);
 }
 
-/* Takes out what was idle for too long. */
+/* Takes out sessions that were idle for too long. */
 REQUIRES (mcp_http_sessions)
 static void
 http_session_sweep (struct mcp_http_sessions *sessions, gint64 now, GPtrArray *over)
@@ -166,8 +166,7 @@ http_session_sweep (struct mcp_http_sessions *sessions, gint64 now, GPtrArray *o
   }
 }
 
-/* Makes room for one more of OWNER (NULL: of everybody), of whom there may be MOST. FALSE:
- * all are at work. */
+/* Makes room for one more of OWNER (NULL: of everybody), with a maximum of MOST. FALSE: all are at work. */
 REQUIRES (mcp_http_sessions)
 static gboolean
 http_session_make_room (struct mcp_http_sessions *sessions, const char *owner, guint64 most, GPtrArray *over)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The id of an event is "STREAM-NUMBER": the stream's, and its own in there. Number 0 is the event without
- * data by which a stream begins, so that who loses it before anything else came can take it up as well.
+/* The id of an event is "STREAM-NUMBER": the stream's, and its own in there. Number 0 is the empty event that
+ * begins a stream, so that a client that loses it before anything else came can resume as well.
  *
- * All that is kept lies in one queue of the session, oldest first. An event is sent by whoever holds the
- * stream's `sending`; who finds it held and must not wait leaves the event in the queue, and the holder looks
- * there once more when they are done. Lock order: sending, then streams->lock. */
+ * All kept events are in one queue of the session, oldest first. The thread that holds the stream's `sending`
+ * sends events; one that finds it held and must not wait leaves its event in the queue, which the holder
+ * checks again when done. Lock order: sending, then streams->lock. */
 #include "interfaces/mcp/http_stream.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@
 struct event {
   guint64 stream, number;
   gsize bytes;
-  guint pins; /* senders that are not through with it */
+  guint pins; /* senders not yet done with it */
   char *text;
 };
 
@@ -42,7 +42,7 @@ struct mcp_stream {
   struct mcp_streams *streams;
   guint64 number;
   MUTEX (mcp_stream) sending;
-  GUARDED_BY (mcp_stream) struct http_stream *out; /* NULL: nobody is there */
+  GUARDED_BY (mcp_stream) struct http_stream *out; /* NULL: no client */
   GUARDED_BY (mcp_stream) guint64 sent;            /* the last event that `out` got */
   GUARDED_BY (mcp_streams) guint64 next;
   GUARDED_BY (mcp_streams) gboolean done;
@@ -173,8 +173,7 @@ mcp_stream_find (struct mcp_streams *streams, const char *event, guint64 *ret_af
   return mcp_stream_ref (stream);
 }
 
-/* What is over the bound goes, the oldest first, and with the last event of a stream that is done the stream.
- */
+/* Drops what is over the bound, oldest first, and a finished stream with its last event. */
 REQUIRES (mcp_streams)
 static void
 evict (struct mcp_streams *streams)
@@ -266,7 +265,7 @@ http_stream_hang_up (struct mcp_stream *stream)
   g_clear_pointer (&stream->out, http_stream_unref);
 }
 
-/* With `sending`: all that OUT has not got. */
+/* With `sending`: everything that OUT lacks. */
 REQUIRES (mcp_stream)
 static void
 http_stream_flush (struct mcp_stream *stream, gboolean wait)
@@ -286,7 +285,7 @@ http_stream_flush (struct mcp_stream *stream, gboolean wait)
 
 enum rest { REST_NOTHING, REST_EVENTS, REST_END };
 
-/* What is still to be done for STREAM, all of whose events up to SENT went out. */
+/* Remaining work for STREAM, whose events up to SENT were all sent. */
 static enum rest
 rest_of (struct mcp_stream *stream, guint64 sent)
 {
@@ -308,14 +307,14 @@ let_out (struct mcp_stream *stream, gboolean wait)
     if (wait)
       g_mutex_lock (&stream->sending);
     else if (!g_mutex_trylock (&stream->sending))
-      return; /* who holds it looks once more */
+      return; /* the holder checks again */
     http_stream_flush (stream, wait);
     guint64 sent = stream->sent;
     if (stream->out != NULL && rest_of (stream, sent) == REST_END)
       http_stream_hang_up (stream);
     gboolean is_there = stream->out != NULL;
     g_mutex_unlock (&stream->sending);
-    /* Something may have been left in the queue while it was held. */
+    /* An event may have been left in the queue while it was held. */
     again = is_there && rest_of (stream, sent) != REST_NOTHING;
   }
 }
@@ -391,7 +390,7 @@ mcp_streams_are_open (struct mcp_streams *streams)
   g_hash_table_iter_init (&iter, streams->live);
   while (!is_open && g_hash_table_iter_next (&iter, NULL, &value)) {
     struct mcp_stream *stream = value;
-    /* Against the order of locks, so without waiting: one that is being sent on is open. */
+    /* Against the lock order, so without waiting: a stream being sent on is open. */
     if (!g_mutex_trylock (&stream->sending))
       return TRUE;
     if (stream->out != NULL && http_stream_is_gone (stream->out))

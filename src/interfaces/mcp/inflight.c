@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A socket pair for each request. What the request watches is closed only when it is removed, by the thread
+/* A socket pair for each request. The end that the request watches is closed only on removal, by the thread
  * that carried it out: no descriptor is reused while somebody waits on it. */
 #include "interfaces/mcp/inflight.h"
 

@@ -2,7 +2,7 @@
 /* Asking the client for input, one call for handlers whatever the era:
  *
  *     legacy   a question of ours on the request's stream; the handler's thread waits
- *     modern   the reply says what is needed; the client makes the request anew, with the answers and with
+ *     modern   the reply says what is needed; the client repeats the request, with the answers and with
  *              what the reply gave it to carry (state.h), and the handler begins again at its beginning
  *     task     as the task's state, which the client asks for; the handler's thread waits
  *
@@ -16,8 +16,8 @@
 #include "interfaces/mcp/session.h"
 
 struct input {
-  json_t *state;   /* of the handler, as the try before left it; or NULL */
-  json_t *answers; /* {key: answer} of earlier rounds, and those of this one that were checked */
+  json_t *state;   /* of the handler, from the previous try; or NULL */
+  json_t *answers; /* {key: answer} of earlier rounds, and the checked ones of this round */
   json_t *fresh;   /* {key: anything}: came with this try */
 };
 
@@ -32,7 +32,7 @@ input_free (struct input *input)
   g_free (input);
 }
 
-/* ---- what the try before left ---- */
+/* ---- from the previous try ---- */
 
 static struct mcp_state_bond
 bond_of (const struct mcp_request *request)
@@ -132,7 +132,7 @@ input_ask_session (struct mcp_request *request, struct mcp_ask *asks, gsize coun
 
 /* ---- modern: a reply that says what is needed ---- */
 
-/* ASK's answer, or NULL: it is to be asked, perhaps again. */
+/* ASK's answer, or NULL: ask it, perhaps again. */
 static json_t *
 find_answer (struct input *input, const struct mcp_ask *ask)
 {
@@ -162,7 +162,7 @@ reply_needs (struct mcp_request *request, json_t *needed, json_t *state)
                                   "requestState", sealed));
 }
 
-/* Those of ASKS that have no answer yet, in MISSING; their number. */
+/* The ASKS without an answer, in MISSING; their number. */
 static gsize
 find_missing (struct input *input, struct mcp_ask *asks, gsize count, struct mcp_ask *missing)
 {
@@ -175,7 +175,7 @@ find_missing (struct input *input, struct mcp_ask *asks, gsize count, struct mcp
   return left;
 }
 
-/* Through the task that the call has become. */
+/* Through the call's task. */
 static gboolean
 ask_task (struct mcp_request *request, struct mcp_ask *missing, gsize left, guint64 wait_ms, GError **error)
 {

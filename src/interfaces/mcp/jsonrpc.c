@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON-RPC 2.0 as MCP has it: ids are texts or integers and never null, params are objects.
  *
- * What cannot be read is answered without an id, and then nobody knows what the answer is to: a client would
- * wait for ever. So an id is looked for also where the text as a whole is refused: JSON with a NUL, half a
- * surrogate pair, a number beyond 64 bits or a key that stands twice is read a second time, for its id alone.
- */
+ * An error without an id matches no request: its client would wait forever. So the id is extracted even from
+ * refused text: JSON with a NUL, half a surrogate pair, a number beyond 64 bits or a duplicate key is parsed
+ * a second time, for its id alone. */
 #include "interfaces/mcp/mcp.h"
 
 #include <string.h>

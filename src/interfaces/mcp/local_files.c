@@ -13,12 +13,12 @@
 #include "interfaces/mcp/mcp_private.h"
 #include "tools/file_tools.h"
 
-#define WAIT_MS     30000 /* the longest that a file may take to be opened, on whatever file system */
+#define WAIT_MS     30000 /* the longest time to open a file, on any file system */
 #define SHOWN_BYTES 200
 
 /* ---- the channel ---- */
 
-/* Waits for EVENT on FD, and no longer than there is somebody who wants to know. FALSE with ERROR. */
+/* Waits for EVENT on FD, while somebody still wants to know. FALSE with ERROR. */
 static gboolean
 local_files_wait (int fd, short event, int watch_fd, GError **error)
 {
@@ -43,7 +43,7 @@ local_files_ask (struct mcp_request *request, const char *path, int answer_fd, G
   struct mcp_caller *caller = request->caller;
   g_autoptr (json_t) question = json_pack ("{s:s}", "path", path);
   g_autofree char *text = json_to_text (question);
-  /* One at a time, since what can be written then can be written without waiting. */
+  /* One writer at a time, since a write then does not block. */
   g_mutex_lock (&caller->files_lock);
   gboolean asked = local_files_wait (caller->files_fd, POLLOUT, request->watch_fd, error);
   int r = asked ? fd_send (caller->files_fd, text, strlen (text), &answer_fd, 1) : 0;
@@ -76,7 +76,7 @@ local_files_exchange (struct mcp_request *request, const char *path, int *ret_fd
   return json_parse_object (packet, (gsize)got, "the answer", error);
 }
 
-/* The file PATH, opened; *RET_NAME is what it is called in the run. Both the caller's. -1 with ERROR. */
+/* The file PATH, opened; *RET_NAME is its name in the run. Both the caller's. -1 with ERROR. */
 static int
 local_files_open (struct mcp_request *request, const char *path, char **ret_name, GError **error)
 {
@@ -126,8 +126,7 @@ local_files_are_any (const json_t *list)
   return FALSE;
 }
 
-/* Has the client say its roots, which the process that it started hears. FALSE: a reply was made, or ERROR.
- */
+/* Asks the client for its roots, for the process that it started. FALSE: a reply was made, or ERROR. */
 static gboolean
 local_files_ask_roots (struct mcp_request *request, GError **error)
 {
@@ -143,7 +142,7 @@ mcp_local_files_take (struct mcp_request *request, const json_t *arguments, stru
   const json_t *list = json_object_get (arguments, "files");
   gsize index;
   json_t *item;
-  /* A list that is too long is said by the check of arguments. */
+  /* The check of arguments reports a list that is too long. */
   if (!local_files_are_any (list) || json_array_size (list) > FILES_OF_CALL ||
       !mcp_local_files_are_open (request))
     return TRUE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server has between requests: its key, who listens, tasks; and what follows from that for clients. */
+/* A server's state between requests: its key, listeners, tasks; and what follows from it for clients. */
 #include "interfaces/mcp/memory.h"
 
 #include <string.h>
 
 #include "common/log.h"
 
-/* Who joins is told of lists that change, also where they read them again and find them the same. */
+/* New listeners are told that lists changed, even if they then find them the same. */
 static json_t *
 capabilities (struct mcp_request *request)
 {
@@ -25,7 +25,7 @@ make_key (struct mcp_memory *memory)
   g_autoptr (GError) problem = NULL;
   if (mcp_state_key_make (memory->config->mcp_state_key, &memory->key, &problem))
     return;
-  /* What this machine signs is good here, at least. */
+  /* At least this machine accepts its own signatures. */
   log_error ("mcp: [mcp] state_key: %s; other machines will not know what this one signs", problem->message);
   mcp_state_key_make (NULL, &memory->key, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What inputs, tasks and subscriptions of one server are made of. */
+/* The state of one server's inputs, tasks and subscriptions. */
 #pragma once
 
 #include "interfaces/mcp/mcp_private.h"
@@ -22,13 +22,13 @@ struct mcp_memory {
 struct mcp_tasks *mcp_tasks_new (struct mcp_memory *memory);
 void mcp_tasks_free (struct mcp_tasks *tasks);
 
-/* Whether REQUEST runs as a task, so that its client is asked through that. If not, it does not become one
- * any more: its reply asks. */
+/* Whether REQUEST runs as a task, so that its client is asked through that. If not, it can no longer become
+ * one: its reply asks. */
 gboolean mcp_task_hold (struct mcp_request *request);
 /* Asks through REQUEST's task and waits; answers are checked. */
 gboolean mcp_task_ask (struct mcp_request *request, struct mcp_ask *asks, gsize count, guint64 wait_ms,
                        GError **error);
-/* What tasks/get says of the task ID of OWNER; NULL: there is none. The caller's. */
+/* What tasks/get returns for the task ID of OWNER; NULL: there is none. The caller's. */
 json_t *mcp_task_show (struct mcp_tasks *tasks, const char *owner, const char *id);
 
 /* ---- subscriptions.c ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Methods that are the same whatever is offered: the beginning of a session, and the ways to the providers.
+/* Methods independent of what is offered: the beginning of a session, and the calls of providers.
  *
  * A list goes through the providers in turn. Its cursor is the number of a provider and that provider's own
- * cursor, in base64url so that nobody takes it apart: "2:" is where the third one begins. */
+ * cursor, in base64url to make it opaque: "2:" is where the third one begins. */
 #include <string.h>
 
 #include "common/config.h"
@@ -16,7 +16,7 @@
 #define CURSOR_BYTES    2048
 #define COMPLETIONS_MAX 100 /* that one answer may have, by the protocol */
 #define SHOWN_BYTES     128
-#define CLIENT_BYTES    65536 /* of what a client says of itself, which its session keeps */
+#define CLIENT_BYTES    65536 /* of a client's description of itself, which its session keeps */
 
 /* ---- the legacy era's beginning ---- */
 
@@ -79,7 +79,7 @@ method_ping (struct mcp_request *request)
   mcp_result (request, json_object ());
 }
 
-/* What a transport has done already, or nobody asked for. */
+/* Already done by a transport, or not requested. */
 void
 method_ignore (G_GNUC_UNUSED struct mcp_request *request)
 {
@@ -130,7 +130,7 @@ place_to_text (guint provider, const char *cursor)
   return text;
 }
 
-/* As place_to_text wrote it, to the letter. */
+/* Exactly as place_to_text wrote it. */
 static gboolean
 place_from_text (const char *text, struct place *ret_place)
 {
@@ -162,7 +162,7 @@ methods_list_of (const struct mcp_provider *provider, gsize member)
   return *(const mcp_list *)(gconstpointer)((const char *)provider + member);
 }
 
-/* The first provider from FROM on that has the list MEMBER; their number where none has. */
+/* The first provider from FROM on that has the list MEMBER; the number of providers if none has. */
 static guint
 next_with (const GPtrArray *providers, guint from, gsize member)
 {
@@ -171,8 +171,8 @@ next_with (const GPtrArray *providers, guint from, gsize member)
   return from;
 }
 
-/* Fills ROWS up to MOST. PLACE is where to go on then; beyond the last provider there is nothing more. FALSE
- * when a provider replied with a problem. */
+/* Fills ROWS up to MOST. PLACE is where to continue; beyond the last provider the list ends. FALSE when a
+ * provider replied with a problem. */
 static gboolean
 methods_gather (struct mcp_request *request, gsize member, guint most, json_t *rows, struct place *place)
 {
@@ -200,7 +200,7 @@ bad_cursor (struct mcp_request *request)
   return FALSE;
 }
 
-/* A client that has no cursor yet may say so by an empty one. */
+/* A client without a cursor may send an empty one. */
 static gboolean
 take_cursor (struct mcp_request *request, gsize member, struct place *place)
 {
@@ -292,8 +292,7 @@ methods_take_text (struct mcp_request *request, const char *name)
   return text;
 }
 
-/* The object "arguments" of the params: *RET_OWNED, the caller's, where there was none. NULL with a problem.
- */
+/* The object "arguments" of the params: *RET_OWNED, the caller's, if absent. NULL with a problem. */
 static json_t *
 take_arguments (struct mcp_request *request, json_t **ret_owned)
 {

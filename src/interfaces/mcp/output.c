@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of clients that cannot take all that the protocol has. docs/mcp.md has it for people. */
+/* The table of clients that cannot handle everything in the protocol. docs/mcp.md lists it for people. */
 #include "interfaces/mcp/output.h"
 
 #include <string.h>
@@ -19,10 +19,10 @@ static const struct {
   enum mcp_links links;
   gboolean unstructured;
 } clients[] = {
-    /* Codex shows a model structuredContent in place of content, and so no pictures. */
+    /* Codex shows a model structuredContent instead of content, and so no pictures. */
     {"codex-mcp-client", MCP_LINKS_ANY, TRUE},
-    /* The official SDK for Python, for programs that do not say who they are: LangChain and AutoGen among
-     * them, which hand links on to a model's API that cannot read them. */
+    /* The official Python SDK, for programs that do not identify themselves: LangChain and AutoGen among
+     * them, which pass links to a model's API that cannot read them. */
     {"mcp", MCP_LINKS_TEXT, FALSE},
 };
 
@@ -44,7 +44,7 @@ mcp_output_ask (struct mcp_caller *caller, const json_t *asked)
   caller->schemas = output_switch (asked, "output_schema");
 }
 
-/* By the name of its client alone. */
+/* By its client's name alone. */
 static struct mcp_output
 output_of_client (const struct mcp_request *request)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a reply a client is sent: what it asks for, else what is known of it by its name, else all that its
- * version of the protocol has. */
+/* Which parts of a reply a client gets: as it requests, else by its known name, else everything in its
+ * protocol version. */
 #pragma once
 
 #include "interfaces/mcp/mcp.h"
 
-/* How files are told of. The first two have links beside the text. */
+/* How files are presented. The first two add links to the text. */
 enum mcp_links {
   MCP_LINKS_ANY,       /* not said */
   MCP_LINKS_RESOURCES, /* adder://files/ID */
@@ -21,7 +21,7 @@ struct mcp_output {
 };
 
 /* clang-format off */
-/* What a client may ask for: fields of a query, and of a question on the local socket. */
+/* A client's options: fields of a query, and of a question on the local socket. */
 #define MCP_OUTPUT_FIELDS \
   {.name = "links", .types = FIELD_TEXT, .optional = TRUE, \
    .words = FIELD_WORDS ("resources", "http", "text", "none"), \
@@ -32,8 +32,8 @@ struct mcp_output {
    .text = "Whether tools have an outputSchema."}
 /* clang-format on */
 
-/* Keeps in CALLER what ASKED, an object of those fields that was checked, has of them. */
+/* Stores in CALLER the options in ASKED, a checked object of those fields. */
 void mcp_output_ask (struct mcp_caller *caller, const json_t *asked);
 
-/* What REQUEST's client is sent. */
+/* What REQUEST's client gets. */
 struct mcp_output mcp_output_of (const struct mcp_request *request);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Output as progress: how long it takes so far, in seconds, with what was printed since the last message.
  *
- * A few messages may follow each other at once, so that what slow code prints is there when it prints it; in
- * the long run there are so many a second. What is held back goes with the next one; the last of it is in the
- * result. While code is silent, a message without text says from time to time that it still runs, since
- * clients give up on what says nothing. */
+ * A burst of a few messages is allowed, so that slow code's output appears at once; in the long run there are
+ * so many a second. Output held back goes with the next one; the last of it is in the result. While code is
+ * silent, messages without text show that it still runs, since clients give up on silent calls. */
 #include "interfaces/mcp/progress.h"
 
 #include <string.h>
@@ -28,8 +27,7 @@ progress_is_allowed (struct mcp_watched *watched, gint64 now)
   return TRUE;
 }
 
-/* The last TEXT_MAX bytes that are there, but for the beginning of a character whose end is still to come.
- */
+/* The last TEXT_MAX bytes, without an incomplete character at the end. */
 static char *
 progress_take_text (GString *unsent)
 {
@@ -45,7 +43,7 @@ progress_take_text (GString *unsent)
   return text;
 }
 
-/* Of two messages within a millisecond the second has the next one: progress grows. */
+/* Of two messages within a millisecond the second counts one more: progress must grow. */
 REQUIRES (mcp_watched)
 static void
 progress_tell (struct mcp_watched *watched, gint64 now, const char *text)
@@ -74,7 +72,7 @@ progress_saw (gpointer data, G_GNUC_UNUSED AdderRun *run, const AdderEvent *even
   g_mutex_unlock (&watched->lock);
 }
 
-/* Clients that show how long it takes go on to: the numbers of such a call are in its text. */
+/* Clients that show elapsed time continue to: such a call's numbers are in its text. */
 static void
 progress_progressed (gpointer data, const struct tool_progress *progress)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prompts: what a user picks to begin with. The first tells a model of the tools and is made from their
- * table; the others are tasks, said in terms of the tool that the caller has for them. A prompt whose tool
- * they do not have is not there. */
+/* Prompts for users to start from. The first describes the tools to a model and is made from their table; the
+ * others are tasks, worded for the caller's tool. A prompt without its tool is not listed. */
 #include <string.h>
 
 #include "common/json.h"
@@ -11,7 +10,7 @@
 #include "interfaces/mcp/tools.h"
 #include "tools/call.h"
 
-#define EMBEDDED_BYTES 65536 /* of a file that goes into a prompt whole; a longer one is named */
+#define EMBEDDED_BYTES 65536 /* of a file put into a prompt whole; a longer one is named */
 #define VALUE_BYTES    16384 /* of an argument */
 
 struct prompt_argument {
@@ -22,10 +21,10 @@ struct prompt_argument {
 struct prompt {
   const char *name, *title, *text;
   struct prompt_argument arguments[3]; /* the first without a name ends them */
-  /* The tools that do it, any of them, the best first; none: it needs no tool. */
+  /* Tools that can do it, best first; none: it needs no tool. */
   const char *tools[6];
-  /* Words for the model. %T is the tool, %1 the first argument, %2 the second; between [ and ] what is left
-   * out where the second was not given. */
+  /* Words for the model. %T is the tool, %1 the first argument, %2 the second; text between [ and ] is left
+   * out without a second argument. */
   const char *words;
 };
 
@@ -68,7 +67,7 @@ static const struct prompt prompts[] = {
 
 /* ---- which ---- */
 
-/* The name of the tool that PROMPT is done with, "" where it needs none, or NULL: they have none. */
+/* The name of the tool for PROMPT, "" if it needs none, or NULL: they have none. */
 static const char *
 tool_of (struct mcp_request *request, const struct prompt *prompt)
 {
@@ -123,7 +122,7 @@ prompts_find (struct mcp_request *request, const char *name)
 
 /* ---- one ---- */
 
-/* The values of PROMPT's arguments; NULL for one that was not given. FALSE with a reply. */
+/* The values of PROMPT's arguments; NULL for a missing one. FALSE with a reply. */
 static gboolean
 take_values (struct mcp_request *request, const struct prompt *prompt, const json_t *arguments,
              const char *values[G_N_ELEMENTS (prompt->arguments)])
@@ -156,7 +155,7 @@ append_value (GString *text, char sign, const char *tool, const char *const *val
   g_string_append (text, value ? value : "");
 }
 
-/* The words of PROMPT with what they name. The caller's. */
+/* The words of PROMPT with its placeholders filled in. The caller's. */
 static char *
 fill_in (const struct prompt *prompt, const char *tool, const char *const *values)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a reply of the tool table to content. What is looked for are members that replies of several tools
- * have, whatever the toolset: displays or pictures, files, result_id.
+/* From a reply of the tool table to content. It uses the members that many tools' replies share, whatever the
+ * toolset: displays or pictures, files, result_id.
  *
- * A picture stands once: as an image for who can see it, and not as base64 in structuredContent, where some
- * clients would hand it to the model letter by letter. */
+ * A picture appears once: as an image, and not as base64 in structuredContent, which some clients would pass
+ * to the model as text. */
 #include "interfaces/mcp/reply.h"
 
 #include <string.h>
@@ -19,16 +19,16 @@
 #define JPEG           "image/jpeg"
 #define HEAD_BASE64    32 /* characters: 24 bytes, of which the last 8 are a PNG's width and height */
 #define HEAD_BYTES     24
-#define NOTES_BYTES    4096 /* about pictures that are left out */
+#define NOTES_BYTES    4096 /* about omitted pictures */
 #define NOTE_BYTES     256
 #define AROUND_PICTURE 128          /* bytes of its content beside its data */
 #define FILES_PATH     "/v1/files/" /* of a URL, before the file's id */
 
 struct making {
   const struct config *config;
-  json_t *pictures;  /* {data, type} of each, in their order */
-  json_t *images;    /* those that the client is sent */
-  GString *left_out; /* lines about those that it is not */
+  json_t *pictures;  /* {data, type} of each, in order */
+  json_t *images;    /* those sent to the client */
+  GString *left_out; /* lines about the others */
   gsize room;        /* bytes that are left for pictures */
 };
 
@@ -140,7 +140,7 @@ add_pictures (struct making *making)
 
 /* ---- links ---- */
 
-/* The id of FILE: its own member, or what its URL has after FILES_PATH. The caller's, or NULL. */
+/* The id of FILE: its own member, or the part of its URL after FILES_PATH. The caller's, or NULL. */
 static char *
 file_id_of (const json_t *file)
 {
@@ -217,7 +217,7 @@ append_displays (GString *text, const json_t *displays)
   }
 }
 
-/* What is under MEMBER of each of LIST, with its hint: "Denied: network: ...". */
+/* The MEMBER of each item of LIST, with its hint: "Denied: network: ...". */
 static void
 append_refusals (GString *text, const json_t *list, const char *title, const char *kind, const char *detail)
 {
@@ -292,7 +292,7 @@ append_warnings (GString *text, const json_t *warnings)
   }
 }
 
-/* A run, in the order in which a person wants to know of it. */
+/* A run, in the order of interest to a person. */
 static void
 append_run (GString *text, const json_t *value, enum mcp_links links)
 {
@@ -361,8 +361,8 @@ mcp_reply_text (const json_t *value)
 
 /* ---- the result ---- */
 
-/* Makes VALUE, without pictures, and the words that are made of it short enough for ROOM bytes. *RET_WORDS is
- * the caller's. FALSE: there are no long texts in it that could be cut. */
+/* Shortens VALUE, without pictures, and the words made from it to ROOM bytes. *RET_WORDS is the caller's.
+ * FALSE: it has no long texts to cut. */
 static gboolean
 reply_fit (json_t *value, const struct mcp_output *output, gsize room, char **ret_words)
 {
@@ -378,7 +378,7 @@ reply_fit (json_t *value, const struct mcp_output *output, gsize room, char **re
   }
 }
 
-/* In place of a reply that is too long however it is cut. */
+/* Replaces a reply that is too long however it is cut. */
 static json_t *
 reply_too_long (const struct mcp_request *request, const struct mcp_output *output, json_t *value)
 {
@@ -396,8 +396,8 @@ reply_too_long (const struct mcp_request *request, const struct mcp_output *outp
   return mcp_tool_result (json_pack ("[o]", mcp_text (words)), failure, TRUE);
 }
 
-/* Fills CONTENT, and makes VALUE, which has no pictures any more, fit. FALSE: it is too long however it is
- * cut. Pictures have what text and links leave; where there are some, text has half of the room at most. */
+/* Fills CONTENT, and makes VALUE, now without pictures, fit. FALSE: it is too long however it is cut.
+ * Pictures get the room left by text and links; with pictures, text gets at most half of the room. */
 static gboolean
 reply_fill (const struct mcp_request *request, const struct mcp_output *output, struct making *making,
             json_t *value, json_t *content)

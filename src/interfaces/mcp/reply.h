@@ -4,8 +4,8 @@
 
 #include "interfaces/mcp/mcp.h"
 
-/* What REPLY is on the wire, as the client of REQUEST takes it (output.h): structuredContent, which fits the
- * tool's outputSchema; a text that says the same to a model; pictures as images, files and long output as
+/* REPLY on the wire, as the client of REQUEST takes it (output.h): structuredContent that fits the tool's
+ * outputSchema; a text with the same information for a model; pictures as images, files and long output as
  * links. The caller's. */
 json_t *mcp_reply_result (const struct mcp_request *request, const struct tool_reply *reply);
 

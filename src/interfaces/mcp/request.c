@@ -60,7 +60,7 @@ mcp_status_of (enum mcp_era era, int code)
   }
 }
 
-/* ---- who asks ---- */
+/* ---- callers ---- */
 
 struct mcp_caller *
 mcp_caller_new (struct principal *principal, const char *front_end)
@@ -101,7 +101,7 @@ mcp_caller_unref (struct mcp_caller *caller)
   g_free (caller);
 }
 
-/* ---- making it ---- */
+/* ---- making a request ---- */
 
 static gboolean
 is_trace (const char *text)
@@ -268,7 +268,7 @@ mcp_is_replied (const struct mcp_request *request)
   return request->result || request->error;
 }
 
-/* resultType, who answers, and for how long it holds. */
+/* resultType, the server's identity, and cache lifetime. */
 static void
 request_complete (struct mcp_request *request)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the MCP code share about requests, beside mcp.h. */
+/* Shared by the MCP code about requests, beside mcp.h. */
 #pragma once
 
 #include "interfaces/mcp/mcp.h"
@@ -8,8 +8,8 @@
 gboolean mcp_level_parse (const char *text, enum mcp_level *ret_level);
 const char *mcp_level_name (enum mcp_level level);
 
-/* What an error's code is answered with on HTTP, where ERA's request came to its handler. */
+/* The HTTP status for an error code, if ERA's request reached its handler. */
 int mcp_status_of (enum mcp_era era, int code);
 
-/* The response to REQUEST, of its result or error, complete; NULL where nothing is to be sent. */
+/* The complete response to REQUEST, from its result or error; NULL to send nothing. */
 void mcp_request_finish (struct mcp_request *request, struct mcp_reply *ret_reply);

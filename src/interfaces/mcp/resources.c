@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client can read: the owner's files, long output of their runs, their sessions, and what a model
- * should be told of the tools. All of it is asked of the library in the owner's name, so another's does not
- * exist.
+/* What a client can read: the owner's files, long output of their runs, their sessions, and the tools'
+ * description for a model. The library is called in the owner's name, so other owners' data is invisible.
  *
  *     adder://files/{file_id}{?offset}                 a file that is kept: text or blob; a part from a byte
  * on adder://results/{result_id}{?stream,offset}      long output, from a byte on adder://sessions/{session}
@@ -25,7 +24,7 @@
 #include "store/store.h"
 
 #define OUTPUT_BYTES     262144 /* of long output in one reading */
-#define OUTPUT_LEAST     1024   /* however much longer it becomes as JSON */
+#define OUTPUT_LEAST     1024   /* even if JSON makes it longer */
 #define OFFSET_IS        "offset="
 #define LISTED_OF_CELLS  100  /* files that a session's page names */
 #define COMPLETED_OF     1000 /* files that completion looks at */
@@ -38,7 +37,7 @@ engine_of (const struct mcp_request *request)
   return mcp_server_memory (request->server)->service->engine;
 }
 
-/* Does the operation NAME for who asks; PARAMS are taken. The caller's; NULL with ERROR. */
+/* Calls the operation NAME for the caller; PARAMS are taken. The caller's; NULL with ERROR. */
 static json_t *
 call_resource (struct mcp_request *request, const char *name, json_t *params, GError **error)
 {
@@ -59,7 +58,7 @@ resource_session_uri (const char *session_id)
   return g_strconcat (RESOURCE_SESSIONS, session_id, NULL);
 }
 
-/* What follows PREFIX in URI, or NULL: it is another's. */
+/* What follows PREFIX in URI, or NULL: another scheme. */
 static const char *
 behind (const char *uri, const char *prefix)
 {
@@ -121,7 +120,7 @@ list_files (struct mcp_request *request, const char *cursor, guint most, char **
     mcp_problem (request, MCP_INVALID_PARAMS, NULL, "%s", problem->message);
     return NULL;
   }
-  /* Where nothing is kept, there is nothing. */
+  /* Without a store, the list is empty. */
   json_array_foreach (json_object_get (answer, "files"), index, file)
   {
     json_array_append_new (rows, describe_file (request, file));
@@ -144,8 +143,8 @@ resources_read_whole (int fd, guint64 offset, gsize length, GError **error)
   return g_steal_pointer (&data);
 }
 
-/* *LENGTH bytes of DATA. WHOLE: all that there is, so that it is text or none; of a part the type decides,
- * and a character that the end cuts off is not in it: *LENGTH says so. The caller's. */
+/* *LENGTH bytes of DATA. WHOLE: the complete content, whose bytes decide whether it is text; for a part the
+ * type decides, and *LENGTH excludes an incomplete character at the end. The caller's. */
 static json_t *
 resources_contents (const char *uri, const char *type, const char *data, gsize *length, gboolean whole)
 {
@@ -199,8 +198,7 @@ refuse_long (struct mcp_request *request, const char *uri, const json_t *file)
       most, uri);
 }
 
-/* CONTENTS, which is taken, alone. What is said beside it is of the result where the version has it nowhere
- * else. */
+/* CONTENTS, which is taken, alone. Metadata goes into the result if the version has no other place. */
 static void
 reply_contents (struct mcp_request *request, json_t *contents)
 {
@@ -218,7 +216,7 @@ reply_contents (struct mcp_request *request, json_t *contents)
   mcp_result (request, result);
 }
 
-/* The same for what may be another at any time. */
+/* The same for data that may change at any time. */
 static void
 reply_fleeting (struct mcp_request *request, json_t *contents)
 {
@@ -227,7 +225,7 @@ reply_fleeting (struct mcp_request *request, json_t *contents)
     json_object_set_new (request->result, "ttlMs", json_integer (0));
 }
 
-/* A problem of the library's. FALSE: there is no such thing, and nothing was replied. */
+/* A problem of the library's. FALSE: not found, and nothing was replied. */
 static gboolean
 reply_problem (struct mcp_request *request, const char *uri, const GError *problem)
 {
@@ -239,7 +237,7 @@ reply_problem (struct mcp_request *request, const char *uri, const GError *probl
   return TRUE;
 }
 
-/* The same of what an operation was asked for by a name or an id: one that cannot be any is of nothing. */
+/* The same for an operation by name or id: an invalid one counts as not found. */
 static gboolean
 reply_named (struct mcp_request *request, const char *uri, const GError *problem)
 {
@@ -260,8 +258,7 @@ resources_add_place (json_t *contents, const char *place, guint64 offset, guint6
   json_object_set_new (contents, "_meta", meta);
 }
 
-/* The part of FILE, which is behind FD, that begins at OFFSET and that a reply has room for. NULL with ERROR.
- */
+/* The part of FILE, behind FD, from OFFSET on that fits a reply. NULL with ERROR. */
 static json_t *
 resources_part (struct mcp_request *request, const char *uri, const json_t *file, int fd, guint64 offset,
                 GError **error)
@@ -285,7 +282,7 @@ resources_part (struct mcp_request *request, const char *uri, const json_t *file
   }
 }
 
-/* A part of the file that ID, all before the "?" of URI, names. QUERY is what follows it. */
+/* A part of the file ID, all before the "?" of URI. QUERY is the rest. */
 static gboolean
 resources_read_part (struct mcp_request *request, const char *uri, const char *id, const char *query)
 {
@@ -366,7 +363,7 @@ take_output (struct output *output, const char *text)
   return TRUE;
 }
 
-/* The part that PEEKED has, and, where there is more, where. */
+/* The part in PEEKED, and the next one's URI, if any. */
 static void
 reply_output (struct mcp_request *request, const char *uri, const struct output *output, const json_t *peeked)
 {
@@ -415,7 +412,7 @@ resources_read_output (struct mcp_request *request, const char *uri, const char 
 
 /* ---- sessions ---- */
 
-/* Does the operation NAME on SESSION (NULL: on none). The caller's; NULL with ERROR. */
+/* Calls the operation NAME on SESSION (NULL: on none). The caller's; NULL with ERROR. */
 static json_t *
 resources_ask_session (struct mcp_request *request, const char *name, const char *session, GError **error)
 {
@@ -462,7 +459,7 @@ files_of_session (struct mcp_request *request, const char *session)
   return rows;
 }
 
-/* One that is at work is not waited for: its variables are null. */
+/* A session at work is not waited for: its variables are null. */
 static json_t *
 variables_of (struct mcp_request *request, const json_t *session)
 {

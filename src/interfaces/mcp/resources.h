@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of what can be read. */
+/* The URIs of resources. */
 #pragma once
 
 #include <glib.h>
@@ -16,13 +16,13 @@
 char *resource_file_uri (const char *file_id);
 char *resource_session_uri (const char *session_id);
 
-/* The file FILE_ID of REQUEST's owner, {uri, mimeType, text or blob}, where it is no longer than MOST bytes;
- * *RET_FILE (may be NULL): what there is to say of it (docs/files.md), also where it is longer. Both the
- * caller's. NULL with ERROR; NULL without: it is longer. */
+/* The file FILE_ID of REQUEST's owner, {uri, mimeType, text or blob}, if it is no longer than MOST bytes;
+ * *RET_FILE (may be NULL): its description (docs/files.md), even if it is longer. Both the caller's. NULL
+ * with ERROR; NULL without: it is longer. */
 json_t *resource_file_contents (struct mcp_request *request, const char *file_id, guint64 most,
                                 json_t **ret_file, GError **error);
 
-/* Ids of REQUEST's files and sessions that begin with VALUE, or whose names do: texts, the caller's. NAMES:
- * of sessions that have a name, that. */
+/* Ids of REQUEST's files and sessions that, or whose names, begin with VALUE: texts, the caller's. NAMES: for
+ * sessions, their names if they have one. */
 json_t *resource_complete_files (struct mcp_request *request, const char *value);
 json_t *resource_complete_sessions (struct mcp_request *request, const char *value);

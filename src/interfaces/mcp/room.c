@@ -6,8 +6,8 @@
 #include "common/config.h"
 #include "common/json.h"
 
-#define AROUND_BYTES 2048 /* of a message beside its result and its id, and of the event that it is */
-#define LONG_BYTES   1024 /* what is shorter is not shortened */
+#define AROUND_BYTES 2048 /* of a message beside its result and its id, and of its event */
+#define LONG_BYTES   1024 /* shorter texts are not shortened */
 
 gsize
 mcp_room_of (const json_t *value)
@@ -24,7 +24,7 @@ mcp_room (const struct mcp_request *request)
   return most > 2 * around ? most - around : most / 2;
 }
 
-/* Where the longest text is: the member NAME of an object, or the item INDEX of an array. */
+/* The longest text: the member NAME of an object, or the item INDEX of an array. */
 struct place_of_text {
   json_t *holder;
   const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is spoken: a row for each method, and who offers something. */
+/* The protocol: a row for each method, and the providers. */
 #include "interfaces/mcp/server.h"
 
 #include <string.h>
@@ -12,8 +12,7 @@
 #include "interfaces/mcp/tools.h"
 #include "tools/format.h"
 
-/* A notification has rows of its own: what is asked as a request must be answered, and what is not must not
- * be. */
+/* Notifications have rows of their own: requests must be answered, notifications must not. */
 static const struct mcp_method methods[] = {
     {"initialize", MCP_LEGACY, MCP_QUICK, method_initialize},
     {"notifications/initialized", MCP_LEGACY, MCP_QUICK | MCP_NOTICE, method_initialized},
@@ -121,7 +120,7 @@ mcp_server_tasking (struct mcp_request *request, const char *name)
   return tasking;
 }
 
-/* ---- what it says of itself ---- */
+/* ---- its description ---- */
 
 json_t *
 server_info (gboolean titled)
@@ -130,7 +129,7 @@ server_info (gboolean titled)
                     adder_version ());
 }
 
-/* What depends on who asks must not be kept for others. */
+/* Replies that depend on the caller must not be cached for others. */
 void
 server_add_cache_hints (struct mcp_server *server, json_t *result)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server, as the other parts of the MCP code see it. */
+/* The server, for the other parts of the MCP code. */
 #pragma once
 
 #include "interfaces/mcp/mcp.h"
@@ -14,16 +14,16 @@ struct mcp_server {
 /* The row of METHOD in ERA, a notification's or a request's, or NULL. */
 const struct mcp_method *server_find_method (const char *method, enum mcp_era era, gboolean notice);
 
-/* {"name", "version"}, and with TITLED what people read. The caller's. */
+/* {"name", "version"}, and with TITLED its title for people. The caller's. */
 json_t *server_info (gboolean titled);
 
-/* For how long RESULT holds, and for whom, where it does not say so. */
+/* The lifetime and audience of RESULT, if it does not state them. */
 void server_add_cache_hints (struct mcp_server *server, json_t *result);
 
 /* Those of all providers, for REQUEST's era. The caller's. */
 json_t *server_capabilities (struct mcp_request *request);
 
-/* What a model is told of the server as a whole. The caller's. */
+/* The description of the server as a whole for a model. The caller's. */
 char *server_instructions (struct mcp_request *request);
 
 /* ---- handlers (methods.c) ---- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions of the legacy era: what `initialize` settled, and questions to the client that wait for answers.
- */
+/* Legacy sessions: the results of `initialize`, and questions to the client that wait for answers. */
 #include "interfaces/mcp/session.h"
 
 #include <errno.h>
@@ -14,8 +13,8 @@
 #include "common/json.h"
 #include "interfaces/mcp/mcp_private.h"
 
-/* One that waits. It lives on the stack of the thread that asked; the table's lock is what makes it safe to
- * reach from another. */
+/* A waiter. It lives on the stack of the thread that asked; the table's lock makes it safe to reach from
+ * another. */
 struct mcp_question {
   int wake_fd;
   json_t *response; /* the whole of it */
@@ -91,7 +90,7 @@ mcp_session_end (struct mcp_session *session)
   while (g_hash_table_iter_next (&iter, NULL, &question))
     session_wake (question);
   g_mutex_unlock (&session->lock);
-  mcp_subscriptions_leave (session); /* after `ended`: nobody joins any more */
+  mcp_subscriptions_leave (session); /* after `ended`: nobody joins */
 }
 
 void
@@ -121,7 +120,7 @@ mcp_session_answer (struct mcp_session *session, struct mcp_message *response)
   g_mutex_unlock (&session->lock);
 }
 
-/* Until there is an answer, the client is gone, or WAIT_MS are over. */
+/* Until there is an answer, the client is gone, or WAIT_MS have passed. */
 static gboolean
 wait_for_answer (const struct mcp_question *question, int watch_fd, guint64 wait_ms, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A state is BASE64(BODY).BASE64(MAC), BODY = {"until": ms, "payload": {...}}. The MAC is HMAC-SHA256 over
- * the body and, each with its length before it so that none can take from its neighbour, the owner, the
- * method and the digest of the parameters. Those are not in the state: whoever brings it says them anew. */
+ * the body and, each with its length before it to keep them apart, the owner, the method and the digest of
+ * the parameters. Those are not in the state: the client sends them again. */
 #include "interfaces/mcp/state.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ mcp_state_key_make (const char *file, struct mcp_state_key *ret_key, GError **er
 
 /* ---- what is signed ---- */
 
-/* The parameters as one text, whatever the order of their members. */
+/* The parameters as one text, with sorted members. */
 static char *
 canonical (const json_t *params)
 {
@@ -136,7 +136,7 @@ mcp_state_seal (const struct mcp_state_key *key, const struct mcp_state_bond *bo
   return NULL;
 }
 
-/* Decodes strictly: what g_base64_encode would not have made is no state of ours. */
+/* Decodes strictly: only what g_base64_encode produces is valid. */
 static guchar *
 decode (const char *text, gsize length, gsize *ret_length)
 {
@@ -146,7 +146,7 @@ decode (const char *text, gsize length, gsize *ret_length)
   return strcmp (part, again) == 0 ? g_steal_pointer (&bytes) : NULL;
 }
 
-/* In a time that does not tell how much of it was right. */
+/* In constant time. */
 static gboolean
 state_is_same (const guint8 *a, const guint8 *b, gsize length)
 {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One message on a line, and how it is carried out.
  *
- * Theory of operation. The connection's thread reads lines. What is done in no time it does itself, so that
- * such requests are answered in their order; everything else goes to a pool of a few threads, where the rest
- * wait, and what lasts for as long as the client likes gets a thread of its own. A request that is not done
- * at once is in flight: its id is taken, and cancelling it, or a client that is gone, makes the socket that
- * it watches hang up. Whatever comes of it then is dropped by whoever would send it, under the lock of the
- * output, so that nothing follows a cancellation that was read.
+ * Theory of operation. The connection's thread reads lines. It runs instant requests itself, so that they are
+ * answered in order; the others wait for a pool of a few threads, and those that last as long as the client
+ * likes get a thread of their own. A request that is not done at once is in flight: its id is taken, and
+ * cancelling it, or the client's leaving, makes the socket that it watches hang up. Its sender then drops its
+ * messages, under the lock of the output, so that nothing follows a cancellation that was read.
  *
- * The end of the input is no such end: a client that has said all may wait for the answers, and those of
- * calls come within the limits of those. Only what lasts until the client ends it ends then.
+ * The end of the input cancels nothing: the client may wait for its answers, which come within the calls'
+ * limits. Only requests that last until the client ends them end then.
  *
- * A line that cannot be read is answered and left behind; so is one that is too long, as soon as it is. */
+ * An unreadable line is answered and skipped; so is one that is too long, as soon as it is. */
 #include "interfaces/mcp/stdio.h"
 
 #include <errno.h>
@@ -31,7 +30,7 @@
 
 #define READ_BYTES (64 * 1024)
 #define PAGE_BYTES 4096
-#define STALL_US   (10 * 60 * G_USEC_PER_SEC) /* the longest that a client may take nothing */
+#define STALL_US   (10 * 60 * G_USEC_PER_SEC) /* the longest time without the client reading */
 #define TICK_MS    500
 
 LOCK_CLASS (stdio_writing);
@@ -52,10 +51,10 @@ struct stdio {
 
   int done_fd; /* an eventfd: a job is done */
   MUTEX (stdio) lock;
-  GUARDED_BY (stdio) guint jobs; /* that are not done */
+  GUARDED_BY (stdio) guint jobs; /* unfinished */
 };
 
-/* Requests that are carried out by another thread: one, or those of a batch. */
+/* Requests carried out by another thread: one, or those of a batch. */
 struct job {
   struct stdio *stdio;
   GPtrArray *requests;
@@ -64,16 +63,16 @@ struct job {
 
 /* ---- writing ---- */
 
-/* As much as goes without waiting, once poll has said that something does. */
+/* As much as fits without waiting, once poll has reported room. */
 static ssize_t
 stdio_write_some (int fd, const char *data, gsize length)
 {
   ssize_t put = send (fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-  /* Of a pipe poll says that a page of it goes. */
+  /* When poll reports a pipe as writable, a page fits. */
   return put < 0 && errno == ENOTSOCK ? write (fd, data, MIN (length, PAGE_BYTES)) : put;
 }
 
-/* Writes all of it, without waiting for ever. */
+/* Writes all of it, with a timeout. */
 static gboolean
 stdio_write_all (struct stdio *stdio, const char *data, gsize length)
 {
@@ -166,7 +165,7 @@ job_free (struct job *job)
   g_free (job);
 }
 
-/* Carries out one request of JOB; its place among those in flight is given back only when all was sent. */
+/* Carries out one request of JOB; its id is freed only when everything was sent. */
 static void
 stdio_carry_out (struct job *job, struct mcp_request *request)
 {
@@ -230,7 +229,7 @@ start_job (struct job *job, gboolean is_long)
     g_thread_pool_push (job->stdio->pool, job, NULL);
 }
 
-/* Takes the id of REQUEST. FALSE with the problem answered where that cannot be. */
+/* Takes the id of REQUEST. FALSE with the problem answered if that is impossible. */
 static gboolean
 take_off (struct stdio *stdio, struct mcp_request *request)
 {
@@ -371,7 +370,7 @@ stdio_take_line (struct stdio *stdio, const char *line, gsize length)
 
 struct lines {
   GByteArray *held; /* the beginning of a line */
-  gboolean lost;    /* the line is too long: what is left of it is nothing to anybody */
+  gboolean lost;    /* the line is too long: drop the rest of it */
 };
 
 static void
@@ -391,7 +390,7 @@ stdio_end_line (struct stdio *stdio, struct lines *lines)
   g_byte_array_set_size (lines->held, 0);
 }
 
-/* Takes in what was read: ends of lines, whole ones and beginnings. */
+/* Takes the bytes read: ends of lines, whole ones and beginnings. */
 static void
 stdio_take_bytes (struct stdio *stdio, struct lines *lines, const char *data, gsize length)
 {
@@ -425,14 +424,13 @@ stdio_read_lines (struct stdio *stdio)
       break;
     stdio_take_bytes (stdio, &lines, part, (gsize)got);
   }
-  /* A last line without its end is one that broke off. */
+  /* A last line without its end was broken off. */
   g_byte_array_unref (lines.held);
 }
 
 /* ---- the connection ---- */
 
-/* Waits until all jobs are done. FALSE: with MAY_GIVE_UP, the client is gone before that, or the daemon ends.
- */
+/* Waits until all jobs are done. FALSE: with MAY_GIVE_UP, the client left before that, or the daemon ends. */
 static gboolean
 stdio_wait (struct stdio *stdio, gboolean may_give_up)
 {
@@ -460,7 +458,7 @@ stdio_leave (struct stdio *stdio)
 {
   mcp_session_end (stdio->session);
   mcp_inflight_cancel_lasting (stdio->inflight);
-  /* A daemon that ends shuts down what it reads from: that is no client who has said all. */
+  /* An ending daemon shuts down its input, which is no client's end of input. */
   if (!stdio_wait (stdio, TRUE)) {
     mcp_inflight_cancel_all (stdio->inflight);
     stdio_wait (stdio, FALSE);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is told what changed. A listener is a client that wants to know: one that waits in
- * subscriptions/listen, or a legacy session. What changed is marked with it, never queued, so that it has a
- * bound and nobody waits for a slow client; and each is sent by a thread of its own, the one of its request
- * or, for a session, one of a pool while there is something to send. A listener is told of its owner's things
- * alone.
+/* Notifications of changes. A listener is a client waiting in subscriptions/listen, or a legacy session.
+ * Changes are marked with it, never queued, so that they are bounded and nobody waits for a slow client; each
+ * listener has a thread that sends, its request's or, for a session, one of a pool while there is something
+ * to send. A listener only hears of its owner's things.
  *
- * Sessions and files are told of by the engine (common/notifications.h), tools that are switched on or off by
- * tools.conf, which a thread watches. */
+ * The engine reports sessions and files (common/notifications.h); tools change with tools.conf, which a
+ * thread watches. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -43,13 +42,13 @@ struct listener {
   gint references;
   struct mcp_subscriptions *subscriptions;
   char *owner;
-  struct mcp_session *session;                                      /* NULL: a request that listens */
+  struct mcp_session *session;                                      /* NULL: a listening request */
   int wake_fd;                                                      /* of such a request */
   GUARDED_BY (mcp_subscriptions) guint wanted, changed;             /* of enum wish */
   GUARDED_BY (mcp_subscriptions) GHashTable *uris, *changed_uris;   /* as sets */
   GUARDED_BY (mcp_subscriptions) GHashTable *tasks, *changed_tasks; /* ids, likewise */
   GUARDED_BY (mcp_subscriptions) gboolean sending;                  /* a session's: by a thread of the pool */
-  GUARDED_BY (mcp_subscriptions) gboolean busy; /* a session's: some thread sends right now */
+  GUARDED_BY (mcp_subscriptions) gboolean busy; /* a session's: a thread is sending right now */
   GUARDED_BY (mcp_subscriptions) gboolean left;
 };
 
@@ -58,7 +57,7 @@ struct mcp_subscriptions {
   MUTEX (mcp_subscriptions) lock;
   GCond quiet;                                         /* nobody sends any more */
   GUARDED_BY (mcp_subscriptions) GPtrArray *listeners; /* holds a reference of each */
-  GUARDED_BY (mcp_subscriptions) guint listening;      /* of them, requests */
+  GUARDED_BY (mcp_subscriptions) guint listening;      /* requests among them */
   GUARDED_BY (mcp_subscriptions) guint sending;
   GUARDED_BY (mcp_subscriptions) gboolean ending;
   GThreadPool *senders;
@@ -116,7 +115,7 @@ has_changes (const struct listener *listener)
          g_hash_table_size (listener->changed_tasks) > 0;
 }
 
-/* Something is marked; somebody is to send it. */
+/* A mark was set; wakes a sender. */
 REQUIRES (mcp_subscriptions)
 static void
 subscriptions_wake (struct listener *listener)
@@ -265,8 +264,7 @@ send_to_session (gpointer data, const char *method, json_t *params)
   return TRUE;
 }
 
-/* Sends what is marked for LISTENER, a session's, until nothing is; what another thread sends, it waits for.
- */
+/* Sends what is marked for LISTENER, a session's, until nothing is; waits for another thread that sends. */
 REQUIRES (mcp_subscriptions)
 static void
 send_marked (struct listener *listener)
@@ -333,7 +331,8 @@ mcp_subscriptions_settle (struct mcp_request *request)
   g_mutex_lock (&subscriptions->lock);
   struct listener *listener = g_atomic_pointer_get (&request->session->listener);
   if (listener) {
-    g_atomic_int_inc (&listener->references); /* whoever ends the session gives that of the list back */
+    g_atomic_int_inc (&listener->references); /* the thread that ends the session drops the list's
+                                               * reference */
     send_marked (listener);
   }
   g_mutex_unlock (&subscriptions->lock);
@@ -345,7 +344,7 @@ void
 mcp_subscriptions_leave (struct mcp_session *session)
 {
   struct listener *listener;
-  /* A session may be ended by several at once: one of them takes it, and with that the list's reference. */
+  /* Several threads may end a session at once: one of them takes it, and with it the list's reference. */
   do {
     listener = g_atomic_pointer_get (&session->listener);
     if (!listener)
@@ -438,12 +437,12 @@ take_names (struct mcp_request *request, const json_t *list, const char *name, G
   return TRUE;
 }
 
-/* What FILTER wants. FALSE with a reply. */
+/* What FILTER requests. FALSE with a reply. */
 static gboolean
 take_filter (struct mcp_request *request, struct listener *listener, const json_t *filter)
 {
   gboolean tasks = mcp_client_extends (request, MCP_EXTENSION_TASKS);
-  UNSHARED (mcp_subscriptions); /* nobody else knows LISTENER yet */
+  UNSHARED (mcp_subscriptions); /* nobody else has LISTENER yet */
   if (!json_is_object (filter)) {
     mcp_problem (request, MCP_INVALID_PARAMS, NULL, "notifications must be given, as an object");
     return FALSE;
@@ -474,7 +473,7 @@ subscriptions_names_of (GHashTable *set)
   return names;
 }
 
-/* What is told of from now on. The caller's. */
+/* What will be notified from now on. The caller's. */
 static json_t *
 agreed (const struct listener *listener)
 {
@@ -505,7 +504,7 @@ send_to_request (gpointer data, const char *method, json_t *params)
   return mcp_notify (request, method, params);
 }
 
-/* Sends what is marked, until the client goes or the server ends. */
+/* Sends marked changes, until the client leaves or the server ends. */
 static void
 listen_on (struct mcp_request *request, struct listener *listener)
 {
@@ -564,7 +563,7 @@ listen_as (struct mcp_request *request, struct listener *listener)
                  subscriptions->memory->config->max_mcp_subscriptions);
     return;
   }
-  /* It is told of first: what changes from here on comes after. */
+  /* It is confirmed first: later changes follow. */
   json_t *result = json_object (), *first = json_pack ("{s:o}", "notifications", agreed (listener));
   if (send_to_request (request, "notifications/subscriptions/acknowledged", first))
     listen_on (request, listener);
@@ -590,7 +589,7 @@ mcp_subscriptions_listen (struct mcp_request *request)
 
 #define TOOLS_CONF "tools.conf"
 
-/* Watches the folder of tools.conf or, while that is not there, the nearest folder above it. -1: none. */
+/* Watches the folder of tools.conf or, if missing, the nearest existing folder above it. -1: none. */
 static int
 watch_folder (int notify_fd, gboolean *ret_exact)
 {
@@ -609,8 +608,8 @@ watch_folder (int notify_fd, gboolean *ret_exact)
   }
 }
 
-/* Reads what happened to WATCH, *RET_SEEN: anything. FALSE: the folder is another now. *RET_CHANGED: the
- * file may be another. */
+/* Reads the events of WATCH, *RET_SEEN: any. FALSE: the folder is a different one now. *RET_CHANGED: the file
+ * may have changed. */
 static gboolean
 subscriptions_read_events (int notify_fd, int watch, gboolean *ret_seen, gboolean *ret_changed)
 {
@@ -620,7 +619,7 @@ subscriptions_read_events (int notify_fd, int watch, gboolean *ret_seen, gboolea
   for (ssize_t at = 0; at < length;) {
     const struct inotify_event *event = (const struct inotify_event *)(gconstpointer)(buffer + at);
     at += (ssize_t)(sizeof *event + event->len);
-    /* The end of a watch that was given up is told as well: acting on it would end the next one, for ever. */
+    /* The removal of an old watch is reported as well: acting on it would end the next one, forever. */
     if (event->wd != watch)
       continue;
     *ret_seen = TRUE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All tasks, in the order of their making, and of those that ended, in that of their end. One lock; who waits
- * for an answer, waits with it. */
+/* All tasks, in order of creation, and the finished ones in order of their end. One lock; waiters for an
+ * answer wait with it. */
 #include "interfaces/mcp/task_table.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ struct task {
   enum task_status status;
   gint64 created_us, changed_us; /* of the wall clock, for people */
   gint64 begun_us, ended_us;     /* monotonic; the latter 0 while it has not ended */
-  gboolean held;                 /* by who carries it out */
+  gboolean held;                 /* by the thread that carries it out */
   char *said;
   json_t *result, *error;
   json_t *pending; /* {key: {method, params}} */
@@ -123,7 +123,7 @@ expiry_us (const struct task *task)
   return task->ended_us + (gint64)task->table->config->mcp_task_age_ms * 1000;
 }
 
-/* The one that ended first of OWNER (NULL: of all) and that nobody holds, or NULL. */
+/* The earliest finished one of OWNER (NULL: of all) that nobody holds, or NULL. */
 REQUIRES (task_table)
 static struct task *
 first_ended (const struct task_table *table, const char *owner)
@@ -136,8 +136,8 @@ first_ended (const struct task_table *table, const char *owner)
   return NULL;
 }
 
-/* The one to go where there are too many bytes or tasks in all: of who has the most of them, so that nobody's
- * go for another's. NULL: none of theirs has ended. */
+/* The one to drop at the limit of bytes or tasks in all: of the owner with the most, so that nobody loses
+ * tasks to another owner. NULL: none of theirs has ended. */
 REQUIRES (task_table)
 static struct task *
 first_of_greatest (const struct task_table *table, const struct owner_usage *usage)
@@ -218,7 +218,7 @@ task_table_describe (const struct task *task)
                     "lastUpdatedAt", changed, "ttlMs", ttl_ms, "pollIntervalMs", POLL_MS);
 }
 
-/* ---- by who carries it out ---- */
+/* ---- by the thread that carries it out ---- */
 
 struct task *
 task_new (struct task_table *table, const char *owner, int cancel_fd, GError **error)
@@ -275,7 +275,7 @@ task_say (struct task *task, const char *text)
   g_mutex_unlock (&task->table->lock);
 }
 
-/* KEY, or, where it was asked by it before, another one. The caller's. */
+/* KEY, or another if it was asked by that before. The caller's. */
 static char *
 free_key (const struct task *task, const char *key)
 {
@@ -327,7 +327,7 @@ task_ask (struct task *task, struct mcp_ask *asks, gsize count, guint64 wait_ms,
     json_object_del (task->pending, keys[i]);
     asks[i].answer = json_object_get (task->answers, keys[i]);
   }
-  if (task->status == TASK_INPUT) /* not all were answered */
+  if (task->status == TASK_INPUT) /* some are unanswered */
     task_table_set_status (task, TASK_WORKING);
   g_mutex_unlock (&task->table->lock);
   return have;
@@ -365,7 +365,7 @@ task_show (struct task_table *table, const char *owner, const char *id)
     json_object_set (shown, "result", task->result);
   else if (task && task->error)
     json_object_set (shown, "error", task->error);
-  else if (task && task->status == TASK_INPUT) /* what waits changes meanwhile */
+  else if (task && task->status == TASK_INPUT) /* changes during the wait */
     json_object_set_new (shown, "inputRequests", json_copy (task->pending));
   g_mutex_unlock (&table->lock);
   return shown;

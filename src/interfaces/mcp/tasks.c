@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The extension io.modelcontextprotocol/tasks: calls of tools that are answered before they end.
+/* The extension io.modelcontextprotocol/tasks: tool calls that are answered before they end.
  *
- * A call whose client knows tasks, of a tool that may take long, runs in a thread of its own, on a request of
- * its own, the shadow: what it sends goes to the client as long as the client's request waits. That request
- * waits for the end of the call, and answers with its result; or, when its time is over, a task is made, and
- * the request answers with that. From then on the shadow sends nothing, and asks for input through the task.
- */
+ * If the client supports tasks and the tool may take long, the call runs in a thread of its own, on a request
+ * of its own, the shadow: its messages go to the client as long as the client's request waits. That request
+ * waits for the end of the call, and answers with its result; or, on timeout, with a new task. From then on
+ * the shadow sends nothing, and asks for input through the task. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -41,11 +40,11 @@ struct task_call {
   struct mcp_request shadow;
   char *name;
   json_t *arguments;
-  int wake_fd;   /* of who waits: something changed */
+  int wake_fd;   /* of waiters: something changed */
   int cancel_fd; /* the other end of the shadow's watch_fd, until there is a task */
   MUTEX (task_call) lock;
-  GCond settled;                                       /* whether it became a task is known */
-  GUARDED_BY (task_call) struct mcp_request *original; /* that waits; NULL: it was answered */
+  GCond settled;                                       /* whether it became a task is settled */
+  GUARDED_BY (task_call) struct mcp_request *original; /* the waiting one; NULL: it was answered */
   GUARDED_BY (task_call) struct task *task;
   GUARDED_BY (task_call) gboolean was_refused; /* it is none and will be none */
   GUARDED_BY (task_call) gboolean done;
@@ -53,7 +52,7 @@ struct task_call {
 
 /* ---- the shadow ---- */
 
-/* What the call says of how it goes, once it is a task. */
+/* Progress of the call, once it is a task. */
 static void
 tasks_say (struct task *task, const json_t *message)
 {
@@ -106,7 +105,7 @@ call_free (struct task_call *call)
   g_free (call);
 }
 
-/* NULL where the host gives no more descriptors. */
+/* NULL when descriptors run out. */
 static struct task_call *
 call_new (struct mcp_tasks *tasks, struct mcp_request *request, const char *name, json_t *arguments)
 {
@@ -181,7 +180,7 @@ call_thread (gpointer data)
   if (!task)
     tasks_wake (call);
   g_mutex_unlock (&call->lock);
-  if (task) { /* otherwise it is the request's, which waits */
+  if (task) { /* otherwise the waiting request handles it */
     task_end (task, g_steal_pointer (&call->shadow.result), g_steal_pointer (&call->shadow.error));
     call_free (call);
   }
@@ -206,9 +205,9 @@ tasks_start (struct task_call *call)
   return thread != NULL;
 }
 
-/* ---- the request that waits ---- */
+/* ---- the waiting request ---- */
 
-/* Makes a task of CALL, unless there is no room. */
+/* Makes a task of CALL, if there is room. */
 REQUIRES (task_call)
 static void
 become_task (struct task_call *call)
@@ -232,8 +231,8 @@ reply_task (struct mcp_request *request, struct task *task)
   mcp_result (request, result);
 }
 
-/* Waits until CALL is done, wants to be a task, or REQUEST is cancelled, or UNTIL (monotonic us; -1: for
- * ever). FALSE: it is time to make a task of it. */
+/* Waits until CALL is done, wants to be a task, or REQUEST is cancelled, or UNTIL (monotonic us; -1:
+ * forever). FALSE: time to make a task of it. */
 static gboolean
 wait_for_call (struct mcp_request *request, struct task_call *call, gint64 until)
 {
@@ -281,12 +280,12 @@ wait_and_reply (struct mcp_request *request, struct task_call *call, gint64 unti
     if (task)
       reply_task (request, task);
     gboolean done = call->done;
-    g_mutex_unlock (&call->lock); /* a task's call is its thread's from here on */
+    g_mutex_unlock (&call->lock); /* a task's call belongs to its thread from here on */
     if (task)
       return;
     if (done)
       break;
-    until = -1; /* no room: it is answered when it is done */
+    until = -1; /* no room: answer it when it is done */
   }
   take_reply (request, call);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tools of the tool table, for whoever asks: listed as their role, their enablement and toolset have it,
- * and called.
- *
- * A call's conversation is an argument that every tool has here, since it is a model that chooses and repeats
- * it; then what the client says in _meta; then what the caller was given once and for all. */
+/* The tools of the tool table, for each caller: listed and called according to their role, toolset and the
+ * tools enabled. */
 #include "interfaces/mcp/tools.h"
 
 #include <string.h>
@@ -23,7 +20,7 @@
 
 /* ---- which ---- */
 
-/* The toolset that they were bound to, by whoever let them in or started them; NULL: none. */
+/* The toolset that they were bound to when they were admitted or started; NULL: none. */
 static const char *
 bound_to (const struct mcp_request *request)
 {
@@ -49,8 +46,8 @@ tools_is_offered (const struct toolset *toolset, const struct tool *tool, void *
          tool_is_available (tools->config, tools->enablement, &caller, toolset, tool, NULL);
 }
 
-/* A plain name is of the toolset that is shown; a contract's dotted name may be of any, where the caller is
- * bound to none. */
+/* A plain name belongs to the toolset shown; a contract's dotted name may be of any, unless the caller is
+ * bound to one. */
 static gboolean
 tools_find (const struct mcp_request *request, const char *name, const struct toolset **ret_toolset,
             const struct tool **ret_tool)
@@ -67,14 +64,14 @@ mcp_tools_prompt (struct mcp_request *request)
 
 /* ---- the list ---- */
 
-/* Whether a call may name its conversation: not where that was settled for all. */
+/* Whether a call may name its conversation: not if that is fixed for all. */
 static gboolean
 may_name_conversation (const struct mcp_request *request)
 {
   return !request->caller->conversation;
 }
 
-/* Whether only the basic tools are offered, and as shortly as it goes. */
+/* Whether only the basic tools are offered, described briefly. */
 static gboolean
 tools_are_basic (const struct mcp_request *request)
 {
@@ -108,7 +105,7 @@ tools_describe (const struct mcp_request *request, const struct tool *tool)
         json_string ("A name of your choice: calls with the same one share variables, imports "
                      "and files. It is made when first named, and ends when unused for a while. "
                      "Without one nothing stays for the next call."));
-  /* What only looks remembers nothing, and a short list need not say that it may be named there. */
+  /* Read-only tools remember nothing, so a short list omits the argument there. */
   if (may_name_conversation (request) && (!is_basic || (tool->hints & TOOL_EXECUTES)) &&
       !json_object_get (properties, CONVERSATION))
     json_object_set_new (
@@ -139,8 +136,8 @@ has_no_conversation (const struct tool *tool)
   return !field_find (tool->parameters, CONVERSATION);
 }
 
-/* ARGUMENTS without the conversation, which becomes CALLER's. Some clients send null for every argument that
- * a model left out, so null is no name. The caller's. */
+/* ARGUMENTS without the conversation, which becomes CALLER's. Some clients send null for every omitted
+ * argument, so null is no name. The caller's. */
 static json_t *
 take_conversation (const struct mcp_request *request, const struct tool *tool, json_t *arguments,
                    struct tool_caller *caller)
@@ -192,7 +189,7 @@ tools_call_tool (struct mcp_request *request, const char *name, json_t *argument
   return TRUE;
 }
 
-/* What runs code may take long; everything else is done when it is asked for. */
+/* Running code may take long; everything else is done at once. */
 static enum mcp_tasking
 tasking (struct mcp_request *request, const char *name)
 {

@@ -6,8 +6,8 @@
 
 extern const struct mcp_provider mcp_provider_tools;
 
-/* The toolset whose tools REQUEST's caller is shown. */
+/* The toolset whose tools REQUEST's caller sees. */
 const struct toolset *mcp_toolset (const struct mcp_request *request);
 
-/* What a model is told of that toolset as a whole. The caller's. */
+/* That toolset's description as a whole for a model. The caller's. */
 char *mcp_tools_prompt (struct mcp_request *request);
