@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP as handlers see it: a request that was read, checked and let in, and one reply.
+/* HTTP as handlers see it: a request that was read, checked and authorized, and one reply.
  *
- * A route is a row: method, path, what it takes and gives, its handler. Routing, the checking of parameters,
- * /openapi.json and the documentation are made from the rows. A handler is a straight line in its
+ * A route is a row: method, path, its parameters and replies, its handler. Routing, the checking of
+ * parameters, /openapi.json and the documentation are made from the rows. A handler is a straight line in its
  * connection's own thread: it may block, reads what the request has, and replies once. */
 #pragma once
 

@@ -171,7 +171,7 @@ http_stream_write (struct http_stream *stream, const void *data, gsize length)
   g_mutex_lock (&stream->lock);
   while (!stream->gone && !stream->mute && stream->buffer->len >= BUFFER_BYTES)
     if (!g_cond_wait_until (&stream->drained, &stream->lock, deadline)) {
-      /* They take nothing: what is left of the reply would wait for ever. */
+      /* The client reads nothing: the rest of the reply would wait forever. */
       stream->gone = TRUE;
       shutdown (stream->socket->fd, SHUT_RDWR);
     }
@@ -280,7 +280,7 @@ reply_with (struct http_request *request, int status, const char *type, gboolean
   stream->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   request->stream = stream;
   if (events) {
-    /* Proxies that gather a reply before they pass it on are told not to (nginx). */
+    /* Tells buffering proxies (nginx) to pass the reply on at once. */
     http_set_header (request, "X-Accel-Buffering", "no");
     /* The first bytes go at once, to confirm the request to the client. */
     g_string_append (stream->buffer, ":\n\n");
