@@ -27,6 +27,6 @@ struct mcp_local_files {
  * mcp_local_files_clear follows. */
 gboolean mcp_local_files_take (struct mcp_request *request, const json_t *arguments,
                                struct mcp_local_files *files, struct tool_caller *caller, GError **error);
-/* Whether REQUEST's client has somebody who opens local files. */
+/* Whether REQUEST's client has a process that opens local files. */
 gboolean mcp_local_files_are_open (const struct mcp_request *request);
 void mcp_local_files_clear (struct mcp_local_files *files);
