@@ -21,12 +21,12 @@
 
 #define ANSWER_BYTES 100
 
-/* Signals are looked at between two of these. */
+/* Interval between checks for signals. */
 #define WAIT_SLICE_MS 1000
 
 /* ---- signals ---- */
 
-/* Stands for a run while there is none. */
+/* Represents a run while there is none. */
 struct stand_in {
   struct event_source base;
   int fd;
@@ -61,7 +61,7 @@ is_terminal (void)
 
 enum word { WORD_NONE, WORD_YES, WORD_NO, WORD_ALWAYS, WORD_VIEW, WORD_CANCEL };
 
-/* One line of the terminal, as far as it has room; FALSE at its end or on a signal. */
+/* One line of the terminal, cut to the buffer; FALSE at its end or on a signal. */
 static gboolean
 approval_prompt_read_line (const struct stand_in *stand_in, char line[ANSWER_BYTES])
 {
@@ -105,7 +105,7 @@ word_of (const char *line, gboolean always, gboolean more)
   return WORD_NONE;
 }
 
-/* What was typed before the question was there is no answer to it. */
+/* Input typed before the question is no answer to it. */
 static enum word
 approval_prompt_ask_once (const struct stand_in *stand_in, gboolean always, gboolean more)
 {
@@ -126,7 +126,7 @@ static enum word
 ask_person (const struct stand_in *stand_in, const json_t *approval)
 {
   gboolean always = json_is_string (json_object_get (approval, "conversation"));
-  /* Whatever ran before may have left the terminal in its colours. */
+  /* A previous program may have left the terminal coloured. */
   fprintf (stderr, "%sThis code needs your approval:\n\n", cli_colour (stderr, CLI_PLAIN));
   gboolean more = approval_view_one (approval, ROWS_AT_ONCE, stderr);
   fprintf (stderr, "\n");

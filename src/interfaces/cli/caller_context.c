@@ -19,7 +19,7 @@ caller_context_clear (struct caller_context *context)
   g_clear_pointer (&context->variables, json_decref);
 }
 
-/* PATH with no links in the directories above it, by which nobody can lead elsewhere afterwards. */
+/* PATH without links in the directories above it, so that nobody can redirect it later. */
 static char *
 caller_context_settle (const char *path)
 {
@@ -31,7 +31,7 @@ caller_context_settle (const char *path)
   return settled;
 }
 
-/* Not the environment "system", nor a version manager's shim, which is a script. */
+/* Excludes the environment "system" and a version manager's shim, which is a script. */
 static gboolean
 is_chosen (const char *path)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools that work in the caller's directory get of this process: the directory, those of its variables
- * that their profile lets pass, and the interpreter of the environment that is active in it. */
+/* What tools that work in the caller's directory get from this process: the directory, the variables that
+ * their profile allows, and the interpreter of the active environment. */
 #pragma once
 
 #include <glib.h>
@@ -9,7 +9,7 @@
 #include "tools/table.h"
 
 struct caller_context {
-  int fd; /* -1: nothing; the tool is none of these */
+  int fd; /* -1: none; the tool does not work there */
   char *path;
   json_t *variables;
   char *python; /* an absolute path, or NULL: none is active */
@@ -20,10 +20,11 @@ struct caller_context {
   }
 void caller_context_clear (struct caller_context *context);
 
-/* The interpreter of VIRTUAL_ENV, else of CONDA_PREFIX, be it there or not; else the one on PATH, unless that
- * is the system's own or a program that finds one. The caller's, or NULL. */
+/* The interpreter of VIRTUAL_ENV, else of CONDA_PREFIX, even if missing; else the one on PATH, unless it is
+ * the system's own or a program that selects one. The caller's, or NULL. */
 char *caller_context_find_python (void);
 
-/* Those of TOOL as tool_find has it in TOOLSET (NULL: as it decides); TOOL NULL: of the toolset's tools. */
+/* Those for TOOL as tool_find resolves it in TOOLSET (NULL: it decides); TOOL NULL: for the toolset's
+ * tools. */
 gboolean caller_context_take (struct caller_context *context, const char *toolset, const char *tool,
                               GError **error);

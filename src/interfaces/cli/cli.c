@@ -15,9 +15,9 @@
 #include "interfaces/cli/view/terminal_text.h"
 #include "interfaces/remote/remote.h"
 
-/* The command under way, whose arguments and summary --help shows. */
+/* The current command, whose arguments and summary --help shows. */
 static const struct cli_command *current;
-static gboolean travels;                    /* the program's command that it is, or is part of */
+static gboolean travels;                    /* the program's top-level command that it belongs to */
 static const struct cli_observer *observer; /* NULL: commands are carried out */
 
 /* Of the program itself. */
@@ -103,7 +103,7 @@ static const struct {
     {"adder data", "delete", "adder data rm"},
 };
 
-/* What NAME after PREFIX was meant to be, the caller's; or NULL. */
+/* The command that NAME after PREFIX resembles, the caller's; or NULL. */
 static char *
 nearest_command (const char *prefix, const struct cli_command *table, const char *name)
 {
@@ -116,7 +116,7 @@ nearest_command (const char *prefix, const struct cli_command *table, const char
   return guess.best ? g_strdup_printf ("%s %s", prefix, guess.best) : NULL;
 }
 
-/* What options of other programs, and letters of the version before, would do in COMMAND. */
+/* What options of other programs, and letters of the previous version, mean in COMMAND. */
 static const struct {
   const char *command, *typed, *advice;
 } foreign_options[] = {
@@ -159,7 +159,7 @@ static const struct {
     {"adder data export", "-f", "what is there is replaced with --force"},
 };
 
-/* What to do in place of the option that MESSAGE of GLib's ends with; or NULL. */
+/* The replacement for the option that MESSAGE of GLib's ends with; or NULL. */
 static const char *
 foreign_option (const char *message)
 {
@@ -174,7 +174,7 @@ foreign_option (const char *message)
   return NULL;
 }
 
-/* OPTION is what GLib found in no table: "--jsn". */
+/* OPTION is what GLib did not find: "--jsn". */
 static const char *
 nearest_option (const GOptionEntry *entries, const char *option)
 {
@@ -205,7 +205,7 @@ cli_stays_here (void)
   return observer || check_machine ();
 }
 
-/* What COMMAND, which is the first of ARGV after PREFIX, does. */
+/* What COMMAND, the first of ARGV after PREFIX, does. */
 static int
 cli_carry_out (const char *prefix, const struct cli_command *command, int argc, char **argv)
 {
@@ -339,7 +339,7 @@ cli_take_options (const GOptionEntry *entries)
   return (GOptionEntry *)(void *)g_array_free (taken, FALSE);
 }
 
-/* PROBLEM of GLib's in our words, with what was meant. */
+/* PROBLEM of GLib's in our words, with a suggestion. */
 static void
 cli_set_option_error (const GOptionEntry *entries, const GError *problem, GError **error)
 {
@@ -369,7 +369,7 @@ cli_check_arguments (int least, int most, int argc, char **argv, GError **error)
   return given >= least && given <= most;
 }
 
-/* The observer is told instead; FALSE. */
+/* Tells the observer instead; FALSE. */
 static gboolean
 cli_tell_observer (const GOptionEntry *options, const GOptionEntry *common, GOptionContext *context,
                    int least, int most, int *argc, char ***argv, GError **error)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line: a file for each command, and the few helpers that all of them share. Their table is in
- * main.c. */
+/* The command line: a file for each command, and a few shared helpers. The table of commands is in main.c. */
 #pragma once
 
 #include <glib.h>
@@ -17,15 +16,15 @@ struct cli_command {
   const char *arguments;                   /* as the help shows them: "NAME [--json]" */
   const char *summary;                     /* one line */
   int (*function) (int argc, char **argv); /* argv[0] is the command's name; returns the exit code. NULL: */
-  const struct operation_command *asks;    /* one that is an operation */
-  gboolean travels;     /* of the program's own: it works with --url (interfaces/remote/), */
-  gboolean stays;       /* of such a command's own: it does not */
-  const char *group;    /* heading of the help before it and those that follow, or NULL */
+  const struct operation_command *asks;    /* for an operation */
+  gboolean travels;                        /* of the program's own: works with --url (interfaces/remote/), */
+  gboolean stays;                          /* of such a command's own: does not */
+  const char *group;    /* heading of the help before this and the following commands, or NULL */
   gboolean rare;        /* shown by `adder help --all` only */
   const char *examples; /* complete command lines, one on a line */
 };
 
-/* A row of options that is none: a heading of the help before those that follow. */
+/* A row of options that is only a heading of the help for those that follow. */
 #define CLI_HEADING_NAME " "
 #define CLI_HEADING(text)                                                                                    \
   {                                                                                                          \
@@ -39,33 +38,32 @@ gboolean cli_is_heading (const GOptionEntry *entry);
     __VA_ARGS__                                                                                              \
   }
 
-/* Finds argv[1] in TABLE (which ends with a row without a name) and calls it. PREFIX is what a person
- * typed before it: "adder", "adder env". Prints help for --help, -h and help; an unknown command is
- * CLI_FAILED, with the one that was meant. */
+/* Finds argv[1] in TABLE (which ends with a row without a name) and calls it. PREFIX is what a person typed
+ * before it: "adder", "adder env". Prints help for --help, -h and help; an unknown command is CLI_FAILED,
+ * with a suggestion. */
 int cli_dispatch (const char *prefix, const char *summary, const struct cli_command *table, int argc,
                   char **argv);
 
-/* The same for a command that does something itself, too: FALSE when argv[1] is none of TABLE. */
+/* The same for a command that also works on its own: FALSE when argv[1] is not in TABLE. */
 gboolean cli_dispatch_optional (const char *prefix, const char *summary, const struct cli_command *table,
                                 int argc, char **argv, int *ret_code);
 
-/* To be called by a command whose own commands work with --url while itself does not: FALSE, with a message,
- * where
- * --url is given. */
+/* For a command whose own commands work with --url while itself does not: FALSE, with a message, if --url is
+ * given. */
 gboolean cli_stays_here (void);
 
-/* Parses ARGV of the command that was dispatched by ENTRIES (string options must be G_OPTION_ARG_FILENAME:
- * others are refused in a C locale when they are not ASCII). What is no option stays in ARGV, LEAST to MOST
- * of it. --help prints the options and ends the program. */
+/* Parses ARGV of the dispatched command by ENTRIES (string options must be G_OPTION_ARG_FILENAME: others are
+ * refused in a C locale when they are not ASCII). LEAST to MOST arguments that are no options stay in ARGV.
+ * --help prints the options and ends the program. */
 gboolean cli_parse (const GOptionEntry *entries, int least, int most, int *argc, char ***argv,
                     GError **error);
 
-/* To be called last, with a command's exit code; returns the program's. Output is buffered, so what cannot be
- * written, as on a full disk, may show only here: it is told, and makes CLI_FAILED of 0. That the reader went
+/* To be called last, with a command's exit code; returns the program's. Output is buffered, so a write error,
+ * as on a full disk, may show only here: it is reported, and turns 0 into CLI_FAILED. A reader that went
  * away, as `head` does, is no failure. */
 int cli_end (int code);
 
-/* What a command has, told instead of its being carried out. */
+/* Observes a command's definition instead of running it. */
 struct cli_observer {
   void (*commands) (gpointer data, const struct cli_command *table); /* commands of its own */
   void (*options) (gpointer data, const GOptionEntry *entries);      /* options, in several calls */
@@ -74,27 +72,27 @@ struct cli_observer {
   gpointer data;
 };
 
-/* As cli_dispatch of the program's TABLE, but what was meant by ARGV is told to TOLD, and nothing is done
- * or printed. */
+/* As cli_dispatch of the program's TABLE, but TOLD observes what ARGV means, and nothing is done or
+ * printed. */
 void cli_observe (const struct cli_observer *told, const struct cli_command *table, int argc, char **argv);
 
-/* Say on standard error what ERROR says, as one line "adder: ...", and return CLI_FAILED; the second points
- * to --help. */
+/* Print ERROR on standard error as one line "adder: ...", and return CLI_FAILED; the second points to
+ * --help. */
 int cli_fail (const GError *error);
-/* The same, of what does not end the command: "adder: warning: ...". */
+/* The same for something that does not end the command: "adder: warning: ...". */
 void cli_warn (const GError *error);
 int cli_fail_usage (const GError *error);
 
 /* What --json prints: VALUE on one line. */
 void cli_print_json (const json_t *value);
 
-/* Parts of the program that shells and the documentation ask for, and that no help lists: what WORDS, of
- * which the last is being typed, can go on with, one on a line; and what the manual and tests want of all
- * commands (manual.c). TABLE is the program's. Both return the exit code. */
+/* For shells and the documentation, not in any help: the possible continuations of WORDS, of which the last
+ * is being typed, one on a line; and the description of all commands for the manual and tests (manual.c).
+ * TABLE is the program's. Both return the exit code. */
 int cli_complete (const struct cli_command *table, int count, char *const *words);
 int cli_manual (const struct cli_command *table, int argc, char **argv);
 
-/* Commands, one file each. Those that are programs of their own have a header of their own. */
+/* Commands, one file each. Those with subcommands of their own have their own headers. */
 int cli_run (int argc, char **argv);
 int cli_approval (int argc, char **argv);
 int cli_history (int argc, char **argv);

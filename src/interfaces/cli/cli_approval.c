@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder approval`: those who say yes or no to what waits for it. That is code that has not run yet, and
- * changes of directories that runs with --review would make. Changes are a review, which is kept on disk;
- * while the daemon that ran the code lives, they are an approval under the same id as well. */
+/* `adder approval`: decisions about what waits for one: code that has not run yet, and changes of directories
+ * that runs with --review would make. Changes are a review, which is kept on disk; while the daemon that ran
+ * the code lives, they are also an approval under the same id. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -25,7 +25,7 @@ is_of_changes (const json_t *approval)
 
 /* ---- list ---- */
 
-/* Approvals of code and reviews: the approvals of changes are those of reviews. */
+/* Approvals of code and reviews: approvals of changes appear as reviews. */
 static void
 cli_approval_view_list (const json_t *answer)
 {
@@ -82,10 +82,9 @@ cli_approval_list (int argc, char **argv)
   return operation_command_print (answer, problem, json, cli_approval_view_list);
 }
 
-/* ---- what an id is of ---- */
+/* ---- finding an id ---- */
 
-/* The approval and the review that ID is of: both, for changes. The caller's. FALSE with ERROR: it is of
- * neither. */
+/* The approval and the review with ID: both, for changes. The caller's. FALSE with ERROR: neither. */
 static gboolean
 cli_approval_find (const char *id, json_t **ret_approval, json_t **ret_review, GError **error)
 {
@@ -114,7 +113,7 @@ cli_approval_find (const char *id, json_t **ret_approval, json_t **ret_review, G
 
 /* ---- show ---- */
 
-/* The review, with what its approval says beside. */
+/* The review, with additions from its approval. */
 static json_t *
 cli_approval_join (json_t *approval, json_t *review)
 {
@@ -154,7 +153,7 @@ cli_approval_show (int argc, char **argv)
 
 /* ---- changes ---- */
 
-/* The directory of REVIEW, opened by us: the daemon opens nothing in our name. */
+/* The directory of REVIEW, opened by us: the daemon opens nothing on our behalf. */
 static int
 cli_approval_open_directory (const json_t *review, GError **error)
 {
@@ -167,7 +166,7 @@ cli_approval_open_directory (const json_t *review, GError **error)
   return fd;
 }
 
-/* Does OPERATION with the review ID. The caller's. */
+/* Calls OPERATION with the review ID. The caller's. */
 static json_t *
 cli_approval_settle (const char *operation, const char *id, const json_t *review, GError **error)
 {
@@ -188,7 +187,7 @@ cli_approval_view_settled (const json_t *answer)
                   files == 1 ? "" : "s");
 }
 
-/* Has what was broken off of a commit done, or taken back. */
+/* Finishes or undoes an interrupted commit. */
 static int
 cli_approval_resume (const char *operation, int argc, char **argv)
 {

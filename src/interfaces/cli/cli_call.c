@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `adder tool call`: one call of a tool, as an agent makes it. The reply is one line of JSON on standard
- * output, also where nothing was run. */
+ * output, even if nothing ran. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -50,7 +50,7 @@ cli_call_read_all (int fd, GString *text, GError **error)
   return TRUE;
 }
 
-/* The text that GIVEN stands for: itself, a @FILE, or standard input. */
+/* The text for GIVEN: itself, a @FILE, or standard input. */
 static gboolean
 read_given (const char *given, GString *text, GError **error)
 {
@@ -77,7 +77,7 @@ parse_arguments (const char *given, GError **error)
              : NULL;
 }
 
-/* ---- the question ---- */
+/* ---- the request ---- */
 
 static json_t *
 cli_call_make_question (const struct call_options *options, const struct caller_context *context,
@@ -101,9 +101,9 @@ cli_call_make_question (const struct call_options *options, const struct caller_
   return question;
 }
 
-/* ---- the call, and a yes where it needs one ---- */
+/* ---- the call, and its approval if needed ---- */
 
-/* Stands for a run once signals are the signal handler's: the connection's end is what cancels. */
+/* Represents a run once the signal handler has the signals: closing the connection cancels. */
 static void
 end_now (G_GNUC_UNUSED struct event_source *source)
 {
@@ -116,7 +116,7 @@ cli_call_interrupt_nothing (G_GNUC_UNUSED struct event_source *source)
   return FALSE;
 }
 
-/* Whether somebody decided about the approval ID, so that asking again has another answer. */
+/* Whether somebody decided about the approval ID, so that repeating the call has another result. */
 static gboolean
 is_decided (const struct call_options *options, struct call_backend *backend, const char *id)
 {
@@ -132,7 +132,7 @@ is_decided (const struct call_options *options, struct call_backend *backend, co
   if (!way.waits && !isatty (STDIN_FILENO))
     return FALSE;
   way.signals = signal_handler_start ();
-  /* What could not be asked leaves it undecided, which the reply says. */
+  /* If asking failed, it stays undecided, which the reply says. */
   enum approval_end end = approval_seek (&way, id, NULL);
   signal_handler_set_source (way.signals, &ending);
   return end == APPROVAL_END_DECIDED;
@@ -183,7 +183,7 @@ print_answer (const json_t *answer)
   return (int)json_integer_value (json_object_get (answer, "exit_code"));
 }
 
-/* What never reached a tool looks like what a tool could not do. */
+/* A failure before the call looks like a failure of a tool. */
 static int
 print_problem (const GError *problem)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder config`: what is in force and where it came from, and the documentation of all keys. */
+/* `adder config`: the effective settings and their origins, and the documentation of all keys. */
 #include "adder.h"
 #include "common/config.h"
 #include "interfaces/cli/cli.h"

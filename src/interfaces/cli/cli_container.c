@@ -11,7 +11,7 @@
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/view/text_table.h"
 
-/* What the configuration says, and an engine to ask. */
+/* The configuration, and an engine to ask. */
 struct engine_access {
   struct config *config;
   struct container_client *client;

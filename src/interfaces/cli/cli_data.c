@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder data`: tables that are kept by name. Each command is the call of a tool. */
+/* `adder data`: tables kept by name. Each command calls a tool. */
 #include <stdio.h>
 
 #include "adder.h"
@@ -81,7 +81,7 @@ cli_data_make_entries (struct options *options, guint groups)
   return (GOptionEntry *)(void *)g_array_free (entries, FALSE);
 }
 
-/* A command: its options, how many arguments it takes, and what it does with them: the exit code. */
+/* A command: its options, its number of arguments, and its function: the exit code. */
 struct command {
   guint groups;
   int least, most;
@@ -110,7 +110,7 @@ cli_data_call_tool (const struct options *options, const char *tool, json_t *arg
   return tool_command_call (&command, ret_reply);
 }
 
-/* What was put in, or written out, on the way: a file of the store that nobody wants any more. */
+/* A temporary file of the store, put in or exported on the way, no longer needed. */
 static void
 forget_file (struct call_backend *backend, const char *id)
 {
@@ -279,7 +279,7 @@ run_import (const struct options *options, const char *const *arguments)
 
 /* ---- collect ---- */
 
-/* With WORDS, and under the name that OPTIONS has. */
+/* With WORDS, and under the name in OPTIONS. */
 static int
 cli_data_collect (const struct options *options, const struct materials_words *words, gboolean raw)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder doctor`: what this host offers, what it costs to do without the rest, how to get it, and one run
- * that shows whether all of it works together. */
+/* `adder doctor`: what this host offers, what is lost without the rest, how to get it, and one run that shows
+ * whether everything works together. */
 #include <string.h>
 
 #include "adder.h"
@@ -20,7 +20,7 @@
 #include "operations/operation.h"
 #include "sandbox/probe.h"
 
-/* What a host without it gets. */
+/* What a host without it loses. */
 static const char *const costs[PROBE_FACTS] = {
     [PROBE_KERNEL] = "older kernels lack mechanisms that sandboxes are made of",
     [PROBE_USER_NAMESPACES] = "without them there is no sandbox of level 2 or 3, and runs are refused",
@@ -32,9 +32,9 @@ static const char *const costs[PROBE_FACTS] = {
     [PROBE_HUGE_PAGES] = "without them it takes longer to prepare a sandbox",
 };
 
-/* What is in force at each level. A host by itself gives at most 3; 4 is a container with gVisor's kernel. */
+/* What each level includes. A host by itself provides at most 3; 4 is a container with gVisor's kernel. */
 #define LEVELS_MAX 4
-#define LEVEL_WELL 2 /* the least that runs without being asked for */
+#define LEVEL_WELL 2 /* the lowest level that runs by default */
 static const char *const levels[] = {
     "plain processes: nothing is confined",
     "no namespaces: landlock, seccomp and rlimits only",
@@ -45,16 +45,16 @@ static const char *const levels[] = {
 struct checkup {
   struct probe probe;
   json_t *environments; /* as a list of objects */
-  json_t *problems;     /* texts: what is wrong apart from the host */
+  json_t *problems;     /* texts: problems apart from the host */
   json_t *trial;
-  json_t *store; /* as store.show has it */
+  json_t *store; /* as in store.show */
   json_t *daemon;
-  json_t *containers;   /* as doctor_look_at_containers has it */
-  json_t *surroundings; /* as doctor_look_around has it */
+  json_t *containers;   /* from doctor_look_at_containers */
+  json_t *surroundings; /* from doctor_look_around */
   gboolean trial_ok;
 };
 
-/* ---- looking ---- */
+/* ---- checking ---- */
 
 static void
 cli_doctor_add_problem (struct checkup *checkup, const GError *problem)
@@ -101,7 +101,7 @@ look_at_daemon (struct checkup *checkup, const struct config *config)
     cli_doctor_add_problem (checkup, problem);
 }
 
-/* The default environment when it is there, else whatever Python the system has. */
+/* The default environment if it exists, else the system's Python. */
 static const char *
 trial_environment (struct checkup *checkup, const struct config *config)
 {
@@ -156,7 +156,7 @@ cli_doctor_look (struct checkup *checkup, gboolean containers)
   struct config *config = config_load_anyway (&problem);
   checkup->surroundings = doctor_look_around (config);
   look_at_daemon (checkup, config);
-  /* With a mistake in the configuration nothing runs. */
+  /* With an error in the configuration nothing runs. */
   if (problem)
     cli_doctor_add_problem (checkup, problem);
   else
@@ -166,7 +166,7 @@ cli_doctor_look (struct checkup *checkup, gboolean containers)
   config_free (config);
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static json_t *
 list_mechanisms (const struct probe *probe)
@@ -215,7 +215,7 @@ print_trial (const struct checkup *checkup)
             message ? message : json_string_value (json_object_get (checkup->trial, "outcome")));
 }
 
-/* Where NAME is kept, and what is the matter with that. */
+/* Where NAME is kept, and its problem. */
 static void
 cli_doctor_print_place (const char *name, const json_t *place)
 {
@@ -239,7 +239,7 @@ cli_doctor_print_text (const struct checkup *checkup)
 {
   gsize i;
   json_t *item;
-  /* First, since with a mistake in the configuration nothing runs. */
+  /* First, since with an error in the configuration nothing runs. */
   json_array_foreach (checkup->problems, i, item)
       printf ("%s%s%s\n%s", cli_colour (stdout, CLI_YELLOW), json_string_value (item),
               cli_colour (stdout, CLI_PLAIN), i + 1 == json_array_size (checkup->problems) ? "\n" : "");
@@ -271,7 +271,7 @@ cli_doctor_add_lacking (GString *names, const json_t *rows)
       g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", json_member_text (row, "name"));
 }
 
-/* Three lines: the level, what is wrong or lacking, and whether a run works. */
+/* Three lines: the level, problems and missing features, and whether a run works. */
 static void
 cli_doctor_print_short (const struct checkup *checkup)
 {
@@ -298,7 +298,7 @@ cli_doctor_print_short (const struct checkup *checkup)
   }
 }
 
-/* The policy as this host and the configuration make it; the engine decides the same in host.c. */
+/* The policy for this host and the configuration; the engine decides the same in host.c. */
 static int
 show_policy (gboolean json)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder env`: environments, each a Python interpreter with its packages and the modules to load ahead. */
+/* `adder env`: environments, each a Python interpreter with its packages and the modules to preload. */
 #include "adder.h"
 #include "common/json.h"
 #include "engine/host/environment_with.h"
@@ -126,7 +126,7 @@ env_create (int argc, char **argv)
   return environment_create (&recipe, stderr, &problem) ? 0 : cli_fail (problem);
 }
 
-/* Those that a daemon has a zygote of stay. */
+/* Those with a daemon's zygote stay. */
 static int
 env_remove_with (void)
 {

@@ -81,7 +81,7 @@ cli_file_make_entries (struct options *options, guint groups)
   return (GOptionEntry *)(void *)g_array_free (entries, FALSE);
 }
 
-/* A command: its options, how many arguments it takes, and what it does with them. */
+/* A command: its options, its number of arguments, and its function. */
 struct command {
   guint groups;
   int least, most;
@@ -193,7 +193,7 @@ run_put (struct call_backend *backend, const struct options *options, const char
   return failed > 0 ? CLI_FAILED : 0;
 }
 
-/* Carries STEP out for each of ARGUMENTS; says which could not be. */
+/* Applies STEP to each of ARGUMENTS; reports failures. */
 static int
 for_each (const char *const *arguments,
           gboolean (*step) (gpointer data, const char *argument, GError **error), gpointer data)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `adder mcp`: MCP on standard input and output, for clients that start their servers. A relay: the daemon
- * speaks, and this passes lines on both ways (cli_mcp_relay.c). Nothing but MCP ever comes on standard
- * output; what is wrong stands on standard error. */
+ * speaks, and this passes lines on both ways (cli_mcp_relay.c). Standard output carries only MCP; errors go
+ * to standard error. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -29,7 +29,7 @@ struct mcp_options {
 
 /* ---- what the daemon is told ---- */
 
-/* Where tools work that work in the caller's directory; nothing for a toolset that has none of them. */
+/* The directory for tools that work in the caller's directory; nothing for a toolset without such tools. */
 static gboolean
 add_caller_context (json_t *question, const struct mcp_options *options, int *ret_fd, GError **error)
 {
@@ -66,16 +66,16 @@ cli_mcp_make_question (const struct mcp_options *options, int *ret_fd, GError **
   return question;
 }
 
-/* ---- who speaks ---- */
+/* ---- connecting ---- */
 
-/* What each connection begins with. */
+/* The beginning of each connection. */
 struct beginning {
   const json_t *question;
-  int directory_fd; /* the current directory, where a toolset works there; or -1 */
+  int directory_fd; /* the current directory, if a toolset works there; or -1 */
   struct cli_mcp_files *files;
 };
 
-/* What goes with a question: the current directory, where it has one, and the channel for files. */
+/* The descriptors sent with a request: the current directory, if any, and the channel for files. */
 struct taken_along {
   int fds[2];
   gsize count;
@@ -105,7 +105,7 @@ beginning_take_along (const struct beginning *beginning, struct taken_along *ret
   return channel >= 0;
 }
 
-/* A connection to the daemon, which is started where there is none. */
+/* A connection to the daemon, which is started if there is none. */
 static int
 connect_daemon (gpointer data, GError **error)
 {
@@ -134,7 +134,7 @@ struct speaker {
   struct service *service;
   struct mcp_caller *caller;
   int socket;
-  GThread *thread; /* NULL: has not begun */
+  GThread *thread; /* NULL: not yet started */
 };
 
 static gpointer

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A path is resolved beneath a root by the kernel (openat2, RESOLVE_BENEATH), so neither ".." nor a symbolic
- * link leads out, whatever is changed meanwhile. It is first opened without any effect (O_PATH) and looked
- * at: a pipe or a device is never opened for reading. */
+ * link leads out, even if files change meanwhile. It is first opened without side effects (O_PATH) and
+ * checked: a pipe or a device is never opened for reading. */
 #include "interfaces/cli/cli_mcp_files.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 #define ROOTS_MOST    256
 #define SHOWN_BYTES   200
-#define OPENINGS_MOST 64 /* files that are being opened at once, those among them that nobody waits for */
+#define OPENINGS_MOST 64 /* files being opened at once, including those that nobody waits for */
 
 LOCK_CLASS (cli_mcp_files);
 
@@ -33,10 +33,10 @@ struct cli_mcp_files {
   MUTEX (cli_mcp_files) lock;
   GUARDED_BY (cli_mcp_files) guint openings;    /* threads that open a file */
   GUARDED_BY (cli_mcp_files) gboolean declared; /* the client has roots */
-  GUARDED_BY (cli_mcp_files) GPtrArray *roots;  /* their paths; NULL: it has not said them */
+  GUARDED_BY (cli_mcp_files) GPtrArray *roots;  /* their paths; NULL: not yet received */
 };
 
-/* ---- roots, as the client says them ---- */
+/* ---- the client's roots ---- */
 
 static GPtrArray *
 cli_mcp_files_paths (const json_t *roots)
@@ -54,7 +54,7 @@ cli_mcp_files_paths (const json_t *roots)
   return paths;
 }
 
-/* The list of roots in MESSAGE: an answer of a legacy client, or among a modern one's answers. NULL: none. */
+/* The list of roots in MESSAGE: a legacy client's answer, or one of a modern client's answers. NULL: none. */
 static const json_t *
 cli_mcp_files_roots_in (const json_t *message)
 {
@@ -94,7 +94,7 @@ cli_mcp_files_hear (struct cli_mcp_files *files, const json_t *message)
 
 /* ---- one file ---- */
 
-/* Whether PATH is the current directory or lies below it, by whatever name. */
+/* Whether PATH is the current directory or below it, by any name. */
 static gboolean
 cli_mcp_files_is_here_or_below (const char *path)
 {
@@ -118,7 +118,7 @@ cli_mcp_files_is_here_or_below (const char *path)
   return FALSE;
 }
 
-/* The home directory has the user's keys in it, and so have directories that it lies in. */
+/* The home directory contains the user's keys, and so do its parents. */
 static gboolean
 is_too_wide (void)
 {
@@ -129,7 +129,7 @@ is_too_wide (void)
          (user && cli_mcp_files_is_here_or_below (user->pw_dir));
 }
 
-/* Where files may lie: paths, the caller's. NULL with ERROR. */
+/* The directories that may hold files: paths, the caller's. NULL with ERROR. */
 static GPtrArray *
 cli_mcp_files_places (struct cli_mcp_files *files, GError **error)
 {
@@ -155,7 +155,7 @@ cli_mcp_files_places (struct cli_mcp_files *files, GError **error)
   return places;
 }
 
-/* What PATH is below ROOT, "data/a.csv", in PATH; NULL: it is not below it, by its text. */
+/* PATH relative to ROOT, "data/a.csv", in PATH; NULL: not below it, by its text. */
 static const char *
 cli_mcp_files_below (const char *root, const char *path)
 {
@@ -179,7 +179,7 @@ cli_mcp_files_goes_up (const char *path)
   return g_strv_contains ((const char *const *)parts, "..");
 }
 
-/* NAME beneath ROOT, which can only be read. -1 with errno; ENOENT: there is none. */
+/* NAME beneath ROOT, opened read-only. -1 with errno; ENOENT: there is none. */
 static int
 cli_mcp_files_open_in (const char *root, const char *name)
 {
@@ -216,7 +216,7 @@ cli_mcp_files_reason (int problem)
   }
 }
 
-/* PATH, opened; *RET_NAME in it is what it is called in the run. -1 with ERROR. */
+/* PATH, opened; *RET_NAME in it is its name in the run. -1 with ERROR. */
 static int
 cli_mcp_files_open (struct cli_mcp_files *files, const char *path, const char **ret_name, GError **error)
 {
@@ -248,7 +248,7 @@ cli_mcp_files_open (struct cli_mcp_files *files, const char *path, const char **
 
 /* ---- the channel ---- */
 
-/* A question, and where its answer goes. */
+/* A request, and where its answer goes. */
 struct opening {
   struct cli_mcp_files *files; /* a reference */
   char *packet;
@@ -283,8 +283,8 @@ opening_free (struct opening *opening)
   g_free (opening);
 }
 
-/* Sends the descriptor FD under NAME, or else PROBLEM; where nobody waits for it any more, to nobody. A
- * refusal is sent by the thread that takes questions, so it goes only where there is room for it. */
+/* Sends the descriptor FD under NAME, or else PROBLEM; dropped if nobody waits for it. The thread that takes
+ * requests sends refusals, so they must not block. */
 static void
 opening_answer (const struct opening *opening, int fd, const char *name, const char *problem)
 {
@@ -297,7 +297,7 @@ opening_answer (const struct opening *opening, int fd, const char *name, const c
     (void)send (opening->answer_fd, text, strlen (text), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* In a thread of its own, which a file system may keep for as long as it likes. */
+/* In a thread of its own, which a file system may block indefinitely. */
 static gpointer
 cli_mcp_files_carry_out (gpointer data)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder mcp install`: tells an MCP client on this machine of Adder, in its own configuration file. */
+/* `adder mcp install`: registers Adder with an MCP client on this machine, in the client's own configuration
+ * file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct install_options {
   gboolean print;
 };
 
-/* What the daemon's place and state hang on. Clients start servers with few of their own variables. */
+/* These determine the daemon's socket and state. Clients start servers with few of their own variables. */
 static const char *const passed_variables[] = {"ADDER_RUNTIME_DIR", "ADDER_CONFIG_DIR", "ADDER_STATE_DIR",
                                                "ADDER_ENVIRONMENTS_DIR", NULL};
 
@@ -38,7 +39,7 @@ setting (void)
   return found;
 }
 
-/* ---- what is asked for ---- */
+/* ---- the requested entry ---- */
 
 static gboolean
 cli_mcp_install_invalid (GError **error, const char *message)
@@ -68,7 +69,7 @@ check_options (const struct install_options *options, GError **error)
   return toolset_find_view (options->toolset, &is_whole, error) != NULL;
 }
 
-/* The caller's. A URL that names no path means that of MCP. */
+/* The caller's. A URL without a path means MCP's. */
 static char *
 complete_url (const char *url, GError **error)
 {
@@ -91,7 +92,7 @@ complete_url (const char *url, GError **error)
   return g_strdup_printf ("%.*s/mcp", (int)(strlen (url) - strlen (path)), url);
 }
 
-/* A project's file goes to other machines, so it has the bare name there. */
+/* A project's file is shared with other machines, so it has the bare name. */
 static char *
 program_path (gboolean project, GError **error)
 {
@@ -107,8 +108,7 @@ program_path (gboolean project, GError **error)
 
 /* ---- the file ---- */
 
-/* A link's target is what is written: files of such kind are often links into a folder that is kept
- * elsewhere. */
+/* Writes to a link's target: such files are often links into a folder kept elsewhere. */
 static char *
 real_file (const char *file)
 {
@@ -118,14 +118,14 @@ real_file (const char *file)
   return own;
 }
 
-/* A checked-out folder has the links that its makers like, to files that are none of theirs: what is written
- * for a project stays in the current directory. FALSE with ERROR where FILE would not. */
+/* A checked-out folder may contain its authors' links to the user's own files: what is written for a project
+ * stays in the current directory. FALSE with ERROR if FILE would leave it. */
 static gboolean
 check_inside (const char *file, GError **error)
 {
   g_autofree char *current = g_get_current_dir ();
   g_autofree char *directory = g_path_get_dirname (file);
-  /* What is not there yet leads nowhere, unless it is a link. */
+  /* A missing file leads nowhere, unless it is a link. */
   const char *const places[] = {directory, file};
   for (gsize i = 0; i < G_N_ELEMENTS (places); i++) {
     struct stat st;
@@ -148,7 +148,7 @@ check_inside (const char *file, GError **error)
   return TRUE;
 }
 
-/* ret->text NULL: there is none. */
+/* ret->text NULL: no file. */
 typedef struct old_file {
   char *text;
   mode_t mode;
@@ -201,7 +201,7 @@ cli_mcp_install_write_file (const char *file, const char *text, mode_t mode, GEr
   return FALSE;
 }
 
-/* Where FILE as it was goes: not over what an earlier time left there. The caller's; NULL with ERROR. */
+/* The backup path for FILE, which must not overwrite earlier backups. The caller's; NULL with ERROR. */
 static char *
 backup_name (const char *file, GError **error)
 {
@@ -218,7 +218,7 @@ backup_name (const char *file, GError **error)
   return NULL;
 }
 
-/* *RET_BACKUP, the caller's: where the old one is; NULL: there was none. */
+/* *RET_BACKUP, the caller's: the path of the old file; NULL: there was none. */
 static gboolean
 replace_file (const char *file, const struct old_file *old, const char *text, char **ret_backup,
               GError **error)

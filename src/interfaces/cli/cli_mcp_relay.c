@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two threads, each with one direction, so that a client that does not read cannot keep what it says from
- * being heard. One of them is told by poll when the other end hangs up, and waits for the other thread, which
- * passes on what was said before that; then it answers what was under way, and connects again when the client
- * says something more. So a daemon that somebody stopped is not started before it is needed. */
+/* Two threads, one for each direction, so that a client that does not read can still send. When poll reports
+ * that the daemon hung up, one of them waits for the other, which passes on everything sent before that; then
+ * it answers the pending requests, and connects again when the client sends something more. So a stopped
+ * daemon is not restarted before it is needed. */
 #include "interfaces/cli/cli_mcp_relay.h"
 
 #include <errno.h>
@@ -27,8 +27,8 @@ struct relay {
   struct cli_mcp_talk *talk;
   int socket; /* -1: hung up */
   GThread *answers;
-  GString *line;    /* what the client said last, up to its end */
-  gboolean is_long; /* it has more than LINE_MOST bytes: nothing is known of it */
+  GString *line;    /* the client's current line so far */
+  gboolean is_long; /* it exceeds LINE_MOST bytes: its content is unknown */
   gboolean unread;  /* nobody reads standard output any more */
 };
 
@@ -38,7 +38,7 @@ relay_write (const char *data, gsize length)
   return fd_write_all (STDOUT_FILENO, data, length) == 0;
 }
 
-/* ---- what the daemon says ---- */
+/* ---- from the daemon ---- */
 
 /* Takes the whole lines off HELD and passes them on. FALSE: nobody reads. */
 static gboolean
@@ -73,7 +73,7 @@ relay_pass_answers (gpointer data)
     if (memchr (part, '\n', (gsize)got))
       reads = relay_pass_on (relay, held);
   }
-  /* A client that reads no more is gone: so is what it asked for. */
+  /* A client that stops reading is gone: cancel its requests. */
   if (!reads)
     shutdown (relay->socket, SHUT_RDWR);
   g_string_free (held, TRUE);
@@ -82,7 +82,7 @@ relay_pass_answers (gpointer data)
 
 /* ---- connections ---- */
 
-/* Answers what is under way by REASON. */
+/* Answers the pending requests with REASON. */
 static void
 relay_give_up (struct relay *relay, const char *reason)
 {
@@ -113,9 +113,9 @@ relay_connect (struct relay *relay, GError **error)
   return TRUE;
 }
 
-/* ---- what the client says ---- */
+/* ---- from the client ---- */
 
-/* Takes in the line that was said, whose last LENGTH bytes are not yet sent, and sends them. */
+/* Takes a complete line, of which the last LENGTH bytes are not yet sent, and sends them. */
 static void
 relay_end_line (struct relay *relay, gsize length)
 {
@@ -123,7 +123,7 @@ relay_end_line (struct relay *relay, gsize length)
   g_autoptr (json_t) message =
       relay->is_long ? NULL : json_loadb (relay->line->str, relay->line->len, JSON_REJECT_DUPLICATES, NULL);
   gboolean is_new = relay->socket < 0;
-  /* What needs no answer needs no daemon either, and the next one hears what it must of it. */
+  /* A notification needs no daemon, and the next daemon hears what it must of it. */
   gboolean is_needed =
       !is_new || !message || (json_object_get (message, "method") && json_object_get (message, "id"));
   gboolean connected = !is_new || (is_needed && relay_connect (relay, &problem));
@@ -140,7 +140,7 @@ relay_end_line (struct relay *relay, gsize length)
   }
 }
 
-/* A line that is_long ended, and no daemon has it, to say so. */
+/* The end of a line with is_long, without a daemon to report it. */
 static void
 answer_long_line (struct relay *relay)
 {
@@ -152,8 +152,8 @@ answer_long_line (struct relay *relay)
     relay->unread = TRUE;
 }
 
-/* Takes in LENGTH bytes that the client said, and sends them. What cannot be sent is answered when the
- * hang-up is noticed. */
+/* Takes LENGTH bytes from the client, and sends them. What cannot be sent is answered when the hang-up is
+ * noticed. */
 static void
 relay_take (struct relay *relay, const char *data, gsize length)
 {
@@ -188,7 +188,7 @@ relay_read (struct relay *relay, char *part)
   return got > 0 || (got < 0 && errno == EINTR);
 }
 
-/* Until there is neither input nor anything to wait for, or nobody who reads. */
+/* Until there is neither input nor a pending answer, or no reader. */
 static void
 relay_run (struct relay *relay)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MCP between a client on standard input and output and whoever speaks it on a socket. */
+/* MCP between a client on standard input and output and a server on a socket. */
 #pragma once
 
 #include <glib.h>
@@ -9,7 +9,7 @@
 /* A socket on which lines of MCP go both ways, the caller's; -1 with ERROR. */
 typedef int (*cli_mcp_connect) (gpointer data, GError **error);
 
-/* Passes on what is said until the client has ended its input and has its answers. CONNECT is called at the
- * beginning, and whenever the client says something after the other end has hung up. FILES hears the client.
- * FALSE with ERROR: it could not connect at the beginning, or nobody reads standard output any more. */
+/* Relays messages until the client has ended its input and has its answers. CONNECT is called at the
+ * beginning, and whenever the client sends something after the other end has hung up. FILES sees the client's
+ * messages. FALSE with ERROR: the first connection failed, or nobody reads standard output. */
 gboolean cli_mcp_relay (cli_mcp_connect connect, gpointer data, struct cli_mcp_files *files, GError **error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request is under way from when it is said to when it is answered or cancelled. Some requests and notices
- * hold for all that comes after them: the last of each is kept, and said again to the next daemon under an id
- * of our own. A request is kept once it was answered well: one that failed, or that nobody answered, leaves
- * what there was before. */
+/* A request is pending from when it is sent until it is answered or cancelled. Some requests and
+ * notifications affect all later ones: the last of each is kept, and repeated to the next daemon under an id
+ * of our own. A request is kept once it succeeds: one that failed, or was never answered, leaves the previous
+ * one in place. */
 #include "interfaces/cli/cli_mcp_talk.h"
 
 #include <string.h>
@@ -19,10 +19,10 @@
 
 LOCK_CLASS (cli_mcp_talk);
 
-/* A request under way. */
+/* A pending request. */
 struct saying {
   json_t *id;
-  char *key;       /* under which MESSAGE is kept when it is answered well; NULL: it is not */
+  char *key;       /* the key to keep MESSAGE under when it succeeds; NULL: not kept */
   json_t *message; /* or NULL */
   gboolean calls_tool, is_modern;
 };
@@ -30,7 +30,7 @@ struct saying {
 struct cli_mcp_talk {
   MUTEX (cli_mcp_talk) lock;
   GUARDED_BY (cli_mcp_talk) GHashTable *sayings; /* struct saying by id as text */
-  GUARDED_BY (cli_mcp_talk) json_t *kept;        /* {KEY: {"method", "params"}}, in the order of saying */
+  GUARDED_BY (cli_mcp_talk) json_t *kept;        /* {KEY: {"method", "params"}}, in the order sent */
 };
 
 static void
@@ -64,17 +64,17 @@ cli_mcp_talk_free (struct cli_mcp_talk *talk)
   g_free (talk);
 }
 
-/* ---- what the client says ---- */
+/* ---- from the client ---- */
 
-/* The id ID as text, 1 and "1" being two; the caller's. NULL: it is none. */
+/* The id ID as text, distinguishing 1 and "1"; the caller's. NULL: invalid. */
 static char *
 talk_id_text (const json_t *id)
 {
   return json_is_string (id) || json_is_integer (id) ? json_to_text (id) : NULL;
 }
 
-/* The key under which a message of METHOD with PARAMS is kept, the caller's; NULL: it is not. What begins a
- * conversation is said once. */
+/* The key for keeping a message of METHOD with PARAMS, the caller's; NULL: not kept. What begins a
+ * conversation is sent once. */
 REQUIRES (cli_mcp_talk)
 static char *
 talk_key_of (const struct cli_mcp_talk *talk, const char *method, const json_t *params)
@@ -134,7 +134,7 @@ talk_take_in (struct cli_mcp_talk *talk, const json_t *message)
     return;
   talk_forget (talk, method, params);
   g_autofree char *key = talk_key_of (talk, method, params);
-  /* The message is its thread's. */
+  /* The message belongs to its thread. */
   json_t *kept = key ? json_pack ("{s:s, s:s, s:o*}", "jsonrpc", "2.0", "method", method, "params",
                                   json_deep_copy (params))
                      : NULL;
@@ -167,9 +167,9 @@ cli_mcp_talk_say (struct cli_mcp_talk *talk, json_t *message)
   g_mutex_unlock (&talk->lock);
 }
 
-/* ---- what the daemon says ---- */
+/* ---- from the daemon ---- */
 
-/* Takes in the answer MESSAGE. FALSE: it is to none of the client's. */
+/* Takes the answer MESSAGE. FALSE: it answers no request of the client. */
 REQUIRES (cli_mcp_talk)
 static gboolean
 talk_settle (struct cli_mcp_talk *talk, const json_t *message)
@@ -204,7 +204,7 @@ cli_mcp_talk_hear (struct cli_mcp_talk *talk, const char *line, gsize length)
 
 /* ---- the end of a daemon, and the next one ---- */
 
-/* A tool's failure is a result, which a model reads; it does not read errors of the protocol. */
+/* A tool's failure is a result, which a model reads, unlike protocol errors. */
 static json_t *
 saying_failure (const struct saying *saying, const char *reason)
 {

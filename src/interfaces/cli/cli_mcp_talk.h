@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a client's conversation must outlive the daemon that it is had with: calls that nobody would answer
- * any more, and what a new daemon has to hear first, so that the client need not notice that it is another.
- */
+/* The part of a client's conversation that must outlive its daemon: calls that would go unanswered, and what
+ * a new daemon has to hear first, so that the client does not notice the change. */
 #pragma once
 
 #include <glib.h>
@@ -12,14 +11,14 @@ struct cli_mcp_talk;
 struct cli_mcp_talk *cli_mcp_talk_new (void);
 void cli_mcp_talk_free (struct cli_mcp_talk *talk);
 
-/* Takes in MESSAGE (any JSON, or NULL), which goes to the daemon now. */
+/* Takes MESSAGE (any JSON, or NULL), which goes to the daemon now. */
 void cli_mcp_talk_say (struct cli_mcp_talk *talk, json_t *message);
-/* Takes in the LINE of LENGTH bytes, which the daemon says. FALSE: it is not for the client, since it answers
- * what cli_mcp_talk_again said. From any thread. */
+/* Takes the LINE of LENGTH bytes from the daemon. FALSE: it is not for the client, since it answers
+ * cli_mcp_talk_again. From any thread. */
 gboolean cli_mcp_talk_hear (struct cli_mcp_talk *talk, const char *line, gsize length);
 
-/* The daemon ended, or cannot be reached: the lines that answer each request under way by REASON, one
+/* The daemon ended, or cannot be reached: the lines that answer each pending request with REASON, one
  * sentence. The caller's. */
 char *cli_mcp_talk_give_up (struct cli_mcp_talk *talk, const char *reason);
-/* The lines that a new daemon must hear before all else. The caller's. */
+/* The lines that a new daemon must get first. The caller's. */
 char *cli_mcp_talk_again (struct cli_mcp_talk *talk);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder model`: which language models there are to ask (models.conf). No key is ever printed. */
+/* `adder model`: the language models in models.conf. No key is ever printed. */
 #include "interfaces/cli/cli_model.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `adder model new`: an option for each key of models.conf. A key comes from a variable, a file or standard
- * input; it is no argument, because everybody sees those. */
+ * input; arguments are visible to everybody. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct add_options {
 
 /* ---- options from the table ---- */
 
-/* "timeout_ms" is --timeout; a switch that is on has one that says --no-. */
+/* "timeout_ms" is --timeout; a switch that is on by default has a --no- option. */
 static char *
 option_name (const struct model_setting *row)
 {
@@ -101,7 +101,7 @@ cli_model_add_parse (struct add_options *options, int *argc, char ***argv, GErro
 
 /* ---- what they say ---- */
 
-/* A path of an option is one of this process; models.conf is read in others. */
+/* An option's path is relative to this process; models.conf is read by others. */
 static gboolean
 set_path (struct model_settings *settings, const char *key, const char *value, GError **error)
 {
@@ -130,7 +130,7 @@ was_given (const struct add_options *options, const char *key)
   return options->values->pdata[model_setting_find (key) - model_setting_table] != NULL;
 }
 
-/* A key of the user's takes the place of the provider's usual one. */
+/* A key from the user replaces the provider's usual one. */
 static gboolean
 cli_model_add_fill (struct model_settings *settings, const struct add_options *options, GError **error)
 {
@@ -151,7 +151,7 @@ cli_model_add_fill (struct model_settings *settings, const struct add_options *o
 
 /* ---- a key from standard input ---- */
 
-/* One line; the caller's, who overwrites it. At a terminal it is asked for, and not shown. */
+/* One line; the caller's, who overwrites it. A terminal prompts for it without echo. */
 static char *
 cli_model_add_read_key (GError **error)
 {
@@ -194,7 +194,7 @@ struct addition {
   gboolean is_default; /* what it then is */
 };
 
-/* Only what is not as it is for everybody stands in the file. */
+/* The file holds only values that differ from the defaults. */
 static void
 write_group (GKeyFile *keys, const struct model_settings *settings)
 {
@@ -220,7 +220,7 @@ change (GKeyFile *keys, gpointer data, GError **error)
     }
     g_key_file_remove_group (keys, settings->name, NULL);
   }
-  /* Inside, so that a model that could not be added leaves the key of another one alone. */
+  /* Inside, so that a failed addition leaves another model's key alone. */
   if (addition->options->key_stdin && !keep_key (settings->name, error))
     return FALSE;
   write_group (keys, settings);
@@ -231,7 +231,7 @@ change (GKeyFile *keys, gpointer data, GError **error)
   return TRUE;
 }
 
-/* A key that cannot be read is told now, not at the first question; a variable may be set later. */
+/* An unreadable key is reported now, not at the first question; a variable may be set later. */
 static gboolean
 cli_model_add_check_key (struct model_settings *settings, const struct add_options *options, GError **error)
 {

@@ -14,7 +14,7 @@
 
 enum { EXIT_NOT_ALL = 1 };
 
-/* What came of one question. */
+/* The result of one question. */
 struct finding {
   gboolean works;
   char *says; /* one line: the answer, or what is wrong */

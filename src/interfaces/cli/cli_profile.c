@@ -14,7 +14,7 @@
 
 /* ---- show ---- */
 
-/* What was said of GROUP in KEYS; what was not said is not shown. */
+/* The settings of GROUP in KEYS; unset keys are not shown. */
 static void
 print_group (const char *group, const json_t *keys)
 {
@@ -56,14 +56,14 @@ cli_profile_print_limits (const json_t *profile)
 static void
 print_profile (const json_t *profile)
 {
-  /* Its own keys are those of the first group, but for what the head tells. */
+  /* Its own keys are in the first group, except those in the head. */
   g_autoptr (json_t) own = json_copy ((json_t *)(guintptr)profile);
   json_object_del (own, "name");
   json_object_del (own, "file");
   cli_print_line ("%s: %s", json_member_text (profile, "name"), json_member_text (profile, "title"));
   cli_print_line ("%s", json_member_text (profile, "file"));
   for (const struct profile_group *group = profile_groups; group->name; group++)
-    /* The two of limits are one table, which ends the page. */
+    /* The two groups of limits are one table, which ends the page. */
     if (strcmp (group->name, "limits") != 0 && strcmp (group->name, "maxima") != 0)
       print_group (group->name, group == profile_groups ? own : json_object_get (profile, group->name));
   cli_profile_print_limits (profile);
@@ -146,7 +146,7 @@ profile_check (int argc, char **argv)
 
 /* ---- document ---- */
 
-/* What a value of KEY may be. The caller's. */
+/* The permitted values of KEY. The caller's. */
 static char *
 values_text (const struct profile_key *key)
 {

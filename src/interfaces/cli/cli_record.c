@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder history`: what was run, by whom, and how it ended; and what long results hold. */
+/* `adder history`: what was run, by whom, and how it ended; and the contents of long results. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "interfaces/socket/call_backend.h"
 #include "store/record_fields.h"
 
-#define NOT_AS_WRITTEN 1 /* exit code where rows are not as they were written */
+#define NOT_AS_WRITTEN 1 /* exit code when rows were changed */
 
 /* A filter of records as an option. */
 static const struct {
@@ -132,7 +132,7 @@ set_filters (json_t *object, const struct options *options, GError **error)
   return TRUE;
 }
 
-/* The owner, and the filters where it is FILTERED, as parameters; the caller's. */
+/* The owner, and the filters if FILTERED, as parameters; the caller's. */
 static json_t *
 make_params (const struct options *options, gboolean filtered, GError **error)
 {
@@ -143,7 +143,7 @@ make_params (const struct options *options, gboolean filtered, GError **error)
   return g_steal_pointer (&params);
 }
 
-/* A command: its options, and what it does with a backend. */
+/* A command: its options, and its function with a backend. */
 struct command {
   guint groups;
   int arguments;
@@ -175,7 +175,7 @@ cli_record_carry_out (const struct command *command, int argc, char **argv)
 
 /* ---- commands ---- */
 
-/* All pages that are wanted as one; NULL with ERROR. */
+/* All requested pages as one; NULL with ERROR. */
 static json_t *
 cli_record_gather (struct call_backend *backend, const struct options *options, GError **error)
 {
@@ -197,7 +197,7 @@ cli_record_gather (struct call_backend *backend, const struct options *options, 
   return whole;
 }
 
-/* The exit code of what showed COUNT records that somebody damaged. */
+/* The exit code for output with COUNT damaged records. */
 static int
 warn_damaged (json_int_t count)
 {
@@ -239,7 +239,7 @@ cli_record_run_list (struct call_backend *backend, const struct options *options
   return warn_damaged (count_damaged (records));
 }
 
-/* Does OPERATION with PARAMS, which are taken (NULL: ERROR is set), and prints the answer. */
+/* Calls OPERATION with PARAMS, which are taken (NULL: ERROR is set), and prints the answer. */
 static int
 record_print (struct call_backend *backend, const char *operation, json_t *params,
               const struct options *options, void (*view) (const json_t *answer), GError **error)

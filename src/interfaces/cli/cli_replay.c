@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder session replay`: the recorded cells of a session, run again in a fresh one. What the cells write
- * goes where it went; what Adder says of them goes to standard error. */
+/* `adder session replay`: the recorded cells of a session, run again in a fresh one. The cells' output goes
+ * where it always goes; what Adder says goes to standard error. */
 #include <string.h>
 
 #include "adder.h"
@@ -84,12 +84,12 @@ cli_replay_note_result (struct replay *replay, const struct run_event *event)
 {
   if (event->exit_code != 0 && replay->exit_code == 0)
     replay->exit_code = event->exit_code;
-  /* Results hold pictures: they are kept only for who wants them all. */
+  /* Results hold pictures: they are kept only for JSON output of all. */
   if (replay->options.json)
     json_array_append (replay->results, event->result);
 }
 
-/* One cell to its end. */
+/* Runs one cell to its end. */
 static gboolean
 follow_cell (struct replay *replay, struct event_source *source, const json_t *cell, GError **error)
 {
@@ -121,7 +121,7 @@ cli_replay_follow (struct replay *replay, struct event_source *source, GError **
   return replay->report != NULL;
 }
 
-/* What is not as it was. */
+/* The differences. */
 static void
 say_differences (const json_t *report)
 {
@@ -139,7 +139,7 @@ say_differences (const json_t *report)
                json_integer_value (number));
 }
 
-/* Which session there is now, and what came of the cells. */
+/* The new session, and the outcomes of the cells. */
 static void
 cli_replay_report (const struct replay *replay)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder history peek` and `output`: what is kept of results that were too long for their reply. */
+/* `adder history peek` and `output`: the kept output of results that were too long for their reply. */
 #include <string.h>
 #include <unistd.h>
 
@@ -76,7 +76,7 @@ cli_result_print_part (FILE *to, const json_t *part)
   }
 }
 
-/* Beside what goes to standard output, which may be a file. */
+/* On standard error, since standard output may go to a file. */
 static void
 cli_result_print_place (const json_t *part)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder run`: from options to a request, from a source of events to what a person or a program reads. */
+/* `adder run`: from options to a request, from a source of events to output for a person or a program. */
 #include "interfaces/cli/cli_run.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ cli_run_invalid (GError **error, const char *text)
   return FALSE;
 }
 
-/* A cell cannot have what its session was made with. */
+/* Settled with a session, so a cell cannot set them. */
 static gboolean
 cli_run_check_cell (const struct run_options *options, GError **error)
 {
@@ -70,7 +70,7 @@ cli_run_check_cell (const struct run_options *options, GError **error)
   return TRUE;
 }
 
-/* What is not run has neither a session nor effects. */
+/* Code that does not run has neither a session nor effects. */
 static gboolean
 cli_run_check_check (const struct run_options *options, GError **error)
 {
@@ -161,12 +161,12 @@ cli_run_wants_json (int argc, char **argv)
 
 /* ---- the run ---- */
 
-/* What is shown of it while nothing else is (activity.h). */
+/* Activity shown while there is no other output (activity.h). */
 #define STARTING "starting: Python loads the environment's packages, once"
 #define WAITING  "waiting for a free interpreter"
 #define RUNNING  "running (Ctrl-C ends it)"
 
-/* Told apart are "busy", since a caller may try again, and what the caller cancelled. */
+/* "busy" is distinct, since a caller may try again, and so is cancellation by the caller. */
 static AdderOutcome
 cli_run_outcome_of (const GError *problem)
 {
@@ -175,7 +175,7 @@ cli_run_outcome_of (const GError *problem)
                                                                          : ADDER_OUTCOME_FAILED;
 }
 
-/* The whole result of what never became a run. The caller's. */
+/* The whole result of a request that never became a run. The caller's. */
 static json_t *
 failed_result (const GError *problem)
 {
@@ -193,8 +193,8 @@ failed_result (const GError *problem)
   return result_make (&parts);
 }
 
-/* What --out is for: the files, which the source saves, and then the pictures, which shall not be in their
- * way. Returns what became of them, NULL when that is not known; with ERROR when one was not written. */
+/* For --out: the files, which the source saves, and then the pictures, which must not collide with them.
+ * Returns what became of them, NULL if unknown; with ERROR when one was not written. */
 static json_t *
 cli_run_save (struct event_source *source, struct run_view *view, const json_t *result, int directory_fd,
               GError **error)
@@ -216,7 +216,7 @@ cli_run_save (struct event_source *source, struct run_view *view, const json_t *
   return saved;
 }
 
-/* Whether --force would have some file written. */
+/* Whether --force would write a skipped file. */
 static gboolean
 would_help (const json_t *saved)
 {
@@ -230,8 +230,8 @@ would_help (const json_t *saved)
   return FALSE;
 }
 
-/* The run ended, but not all that it made was written: that is what RESULT has to say. Where the code was
- * when it failed by itself stays. */
+/* The run ended, but some of its files were not written: RESULT must say so. The position of an error of the
+ * code itself stays. */
 static void
 note_unsaved (json_t *result, const GError *problem, const json_t *saved)
 {
@@ -296,8 +296,8 @@ call_source (gpointer data, const char *operation, json_t *params, GError **erro
   return source->call (source, operation, params, error);
 }
 
-/* EVENT is a result for want of an approval: whether the run was started once more, after somebody decided.
- * *RET_CANCELLED: who was to decide would rather have it end. */
+/* EVENT is a result that lacks an approval: whether the run was started again after a decision.
+ * *RET_CANCELLED: the person asked cancelled. */
 static gboolean
 start_again (struct event_source *source, struct signal_handler *signals, const struct run_options *options,
              const struct run_event *event, gboolean *ret_cancelled, GError **error)
@@ -306,7 +306,7 @@ start_again (struct event_source *source, struct signal_handler *signals, const 
       call_source, source, signals, !options->json, options->json, options->wait_approval != NULL, 0};
   const json_t *result = event->result;
   const char *id = json_string_value (json_object_get (result, "approval_id"));
-  /* That of a review is for what has run already. */
+  /* An approval of changes is for code that has already run. */
   if (!id || json_array_size (json_object_get (result, "changes")) > 0 ||
       (way.waits && !duration_parse (options->wait_approval, 1000, &way.wait_ms, error)))
     return FALSE;
@@ -317,7 +317,7 @@ start_again (struct event_source *source, struct signal_handler *signals, const 
   return end == APPROVAL_END_DECIDED && source->again (source, id, error);
 }
 
-/* Of a review that ended well without a question, what was shown was made: somebody had said yes before. */
+/* A review that ended well without a question was approved before: its changes were made. */
 static void
 say_made (const struct run_event *event)
 {
@@ -325,8 +325,8 @@ say_made (const struct run_event *event)
     fputs ("adder: the changes were made\n", stderr);
 }
 
-/* What the run would change was shown: asks whether it shall, and has it made or dropped. Without anybody to
- * ask it waits. */
+/* The run's changes were shown: asks whether to make them, and makes or drops them. With nobody to ask they
+ * wait. */
 static int
 review (struct event_source *source, const struct run_event *event, GError **error)
 {
@@ -344,7 +344,7 @@ review (struct event_source *source, const struct run_event *event, GError **err
 }
 
 /* Pulls all events and shows them. Returns the exit code, or -1 with ERROR when there was no result, or when
- * standard output failed otherwise than by a reader that went away. */
+ * standard output failed for another reason than a reader that went away. */
 static int
 cli_run_follow (struct event_source *source, struct signal_handler *signals,
                 const struct run_options *options, const struct submission *request,
@@ -397,7 +397,7 @@ cli_run_follow (struct event_source *source, struct signal_handler *signals,
   return -1;
 }
 
-/* Over HTTP standard input would have to be read whole before the run, and it may have no end. */
+/* Over HTTP standard input would have to be read whole before the run, and it may never end. */
 static void
 say_kept (const struct run_options *options)
 {
@@ -407,7 +407,7 @@ say_kept (const struct run_options *options)
     fputs ("adder: standard input was not sent to the other machine: --stdin - sends it\n", stderr);
 }
 
-/* What a run waits for before its code starts: a daemon that is not there yet has to load its packages. */
+/* Before its code starts, a run may wait for a new daemon that has to load its packages. */
 static const char *
 waiting_label (const struct run_options *options)
 {
@@ -443,7 +443,7 @@ cli_run_request (const struct run_options *options, const struct submission *req
   return code;
 }
 
-/* Bad input, or a daemon that cannot be reached: one sentence, or the result object that says it. */
+/* Bad input, or an unreachable daemon: one sentence, or a result object that says it. */
 static int
 cli_run_report (const GError *problem, gboolean json, gboolean usage)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder search`: databases of materials are asked, all at once, and what they answer is one table. */
+/* `adder search`: asks databases of materials, all at once, and merges their answers into one table. */
 #include <string.h>
 
 #include "adder.h"
@@ -20,7 +20,7 @@ struct options {
   gboolean raw, explain, all, json, no_daemon, refresh, names;
 };
 
-/* ---- what came ---- */
+/* ---- results ---- */
 
 static gboolean
 somebody_answered (const json_t *reply)

@@ -24,11 +24,11 @@
 #include "interfaces/socket/server.h"
 #include "library/library.h"
 
-/* A client who is connected and has no run should not keep out one who has: so twice as many connections as
- * can be at work, and who comes too late is told so by the queue, which is fair. */
+/* Idle connections must not keep out callers with a run: so twice as many connections as can be at work; the
+ * queue, which is fair, refuses latecomers. */
 #define CONNECTIONS_MIN 1024
 #define CONNECTIONS_MAX 4096
-/* Where descriptors are short. */
+/* When descriptors are short. */
 #define CONNECTIONS_FEWEST 16
 
 /* Its socket, the eventfd of its run, standard input, a directory for files. */
@@ -38,12 +38,12 @@ struct serve_options {
   char *socket, *idle_exit;
   gboolean background, openapi, for_command;
   gboolean http;     /* as --http says, */
-  char *http_listen; /* there; NULL: as the configuration has it; "off": nowhere but at the daemon's socket */
-  gboolean ousted;   /* a daemon that was there has been told to end */
+  char *http_listen; /* there; NULL: as configured; "off": only at the daemon's socket */
+  gboolean ousted;   /* an existing daemon was asked to end */
   int ready_fd;      /* where client_start_daemon waits; -1: nobody does */
 };
 
-/* ---- telling that we are ready ---- */
+/* ---- reporting readiness ---- */
 
 /* sd_notify(3) in a few lines: the protocol is stable, the library would be one more dependency. */
 static void
@@ -73,8 +73,7 @@ tell_ready (struct serve_options *options, const char *text)
 
 /* ---- the daemon ---- */
 
-/* The first run should not wait for imports. A default environment that is missing or broken is said by the
- * runs. */
+/* The first run should not wait for imports. Runs report a missing or broken default environment. */
 static gpointer
 warm (gpointer data)
 {
@@ -106,7 +105,8 @@ is_off (const struct serve_options *options)
   return options->http_listen && strcmp (options->http_listen, "off") == 0;
 }
 
-/* TOKEN (or NULL) is shown on standard output. In the background that is the log, and a log has no tokens. */
+/* TOKEN (or NULL) is printed on standard output. In the background that is the log, which must not contain
+ * tokens. */
 static void
 print_startup_token (const char *token)
 {
@@ -117,7 +117,7 @@ print_startup_token (const char *token)
   fflush (stdout);
 }
 
-/* Whether other machines reach URL, and what they and it say to each other can be read on the way. */
+/* Whether other machines can reach URL without encryption. */
 static gboolean
 is_clear_text (const char *url)
 {
@@ -142,7 +142,7 @@ tell_http (struct http_server *http)
   print_startup_token (http_server_startup_token (http));
 }
 
-/* What the daemon listens at besides its own socket; NULL: nothing. */
+/* Where the daemon listens besides its own socket; NULL: nowhere. */
 static const char *
 wanted_addresses (const struct serve_options *options, const struct config *config)
 {
@@ -152,7 +152,7 @@ wanted_addresses (const struct serve_options *options, const struct config *conf
   return options->http_listen ? options->http_listen : configured ? config->http_listen : HTTP_USUAL_ADDRESS;
 }
 
-/* A daemon without HTTP at its own socket is of use all the same: then *RET_HTTP is NULL. */
+/* A daemon without HTTP is still useful at its own socket: then *RET_HTTP is NULL. */
 static gboolean
 start_http (const struct serve_options *options, struct service *service, struct server *server,
             const char *socket, struct http_server **ret_http, GError **error)
@@ -220,7 +220,7 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   gboolean ok = server_loop (server, error);
   notify_systemd ("STOPPING=1");
   http_server_free (http);
-  /* Ends the warming as well, which may be in the middle of imports. */
+  /* Ends the warm-up as well, which may be in the middle of imports. */
   engine_close (engine->engine);
   g_thread_join (warming);
   mcp_server_free (service->mcp);
@@ -273,7 +273,7 @@ print_openapi (void)
   cli_print_json (document);
 }
 
-/* Has the daemon at SOCKET answer HTTP as OPTIONS say, and prints where it does then. */
+/* Makes the daemon at SOCKET answer HTTP as OPTIONS say, and prints its addresses. */
 static gboolean
 listen_there (const struct serve_options *options, const char *socket, GError **error)
 {
@@ -300,7 +300,7 @@ listen_there (const struct serve_options *options, const char *socket, GError **
 static gboolean
 start_in_background (const struct serve_options *options, const char *socket, GError **error)
 {
-  /* HTTP comes after the start, so that its token is shown to whoever started it. */
+  /* HTTP comes after the start, so that the user who started it sees its token. */
   if (!client_start_daemon (socket, options->idle_exit, options->http, error))
     return FALSE;
   if (!options->http || is_off (options) || listen_there (options, socket, error))
@@ -314,7 +314,7 @@ start_in_background (const struct serve_options *options, const char *socket, GE
   return FALSE;
 }
 
-/* ---- beside a daemon that is there ---- */
+/* ---- with a daemon already running ---- */
 
 enum way { WAY_SERVE, WAY_DONE, WAY_FAILED };
 
@@ -333,8 +333,8 @@ refuse_to_serve (const struct client *client, const char *socket, const char *ad
   return WAY_FAILED;
 }
 
-/* Ends a daemon that a command started. What it holds goes with it: who serves by hand or by a supervisor
- * must get the socket. */
+/* Ends a daemon that a command started, and what it holds: `adder serve` by hand or by a supervisor must get
+ * the socket. */
 static enum way
 oust (struct client *client, struct serve_options *options, GError **error)
 {
@@ -348,8 +348,8 @@ oust (struct client *client, struct serve_options *options, GError **error)
   return WAY_SERVE;
 }
 
-/* A daemon that somebody wanted stays. One that a command started makes room, but while it holds something it
- * is not for a person to end by the way: only where nobody is there to be asked. */
+/* A daemon started on purpose stays. One that a command started makes room, but while it holds something a
+ * person must decide: it is ended only if nobody can be asked. */
 static enum way
 make_way (struct client *client, struct serve_options *options, const char *socket, GError **error)
 {
@@ -357,7 +357,7 @@ make_way (struct client *client, struct serve_options *options, const char *sock
   if (!client->daemon.started_by_command)
     return options->http ? listen_way (options, socket, error)
                          : refuse_to_serve (client, socket, "adder serve stop ends it", error);
-  /* What goes to the background is no supervisor's, which would wait for its end. */
+  /* A daemon in the background is not a supervisor's, which would wait for its end. */
   if (!isatty (STDERR_FILENO) && !options->background)
     return oust (client, options, error);
   if (!client_stop (client, CLIENT_STOP_IDLE, &held, error))
@@ -382,14 +382,14 @@ find_way (struct serve_options *options, const char *socket, int *ret_lock_fd, G
     return WAY_FAILED;
   if (!client_connect (socket, &client, NULL))
     return WAY_SERVE;
-  /* With --http the one that is there will do, and is wanted from then on. */
+  /* With --http an existing daemon will do, and counts as started on purpose from then on. */
   enum way way = options->background && options->http ? listen_way (options, socket, error)
                                                       : make_way (&client, options, socket, error);
   client_close (&client);
   return way;
 }
 
-/* `adder serve` as a person or a supervisor asks for it. */
+/* `adder serve` for a person or a supervisor. */
 static gboolean
 serve_by_hand (struct serve_options *options, GError **error)
 {
@@ -408,7 +408,7 @@ serve_by_hand (struct serve_options *options, GError **error)
   return run_daemon (options, &lock_fd, error);
 }
 
-/* An option whose argument may be left out is taken by a callback, which has no data but what is static. */
+/* A callback takes an option with an optional argument; it has only static data. */
 static struct serve_options *taking;
 
 static gboolean

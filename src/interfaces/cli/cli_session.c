@@ -62,7 +62,7 @@ cli_session_list (int argc, char **argv)
 
 /* ---- about one session ---- */
 
-/* Says which of the names after SESSION the answer does not have. Returns how the command ends. */
+/* Reports the names after SESSION that are missing in the answer. Returns the exit code. */
 static int
 miss_variables (const json_t *answer, int argc, char **argv)
 {
@@ -114,7 +114,7 @@ session_vars (int argc, char **argv)
 
 /* ---- checkpoints and branches ---- */
 
-/* What went on in both, the session and its branch. */
+/* What still runs in both, the session and its branch. */
 static void
 cli_session_say_warnings (const json_t *answer)
 {

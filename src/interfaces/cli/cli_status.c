@@ -11,12 +11,12 @@
 #include "interfaces/remote/remote.h"
 #include "interfaces/socket/client.h"
 
-/* As for a service that is not running: LSB's code for it. */
+/* As for a service that is not running: LSB's code. */
 #define NOT_RUNNING        3
 #define LOG_LINES_STANDARD 100
 #define LABEL_WIDTH        22 /* with what it is indented by */
 
-/* Where the daemon listens; a mistake in the configuration is told and is in nobody's way. The caller's. */
+/* Where the daemon listens; a configuration error is only reported. The caller's. */
 static char *
 socket_anyway (GError **error)
 {
@@ -41,7 +41,7 @@ print_members (const json_t *object, int depth)
   json_object_foreach ((json_t *)object, name, value) print_value (name, value, depth);
 }
 
-/* A number in words, by what its name ends in. */
+/* A number in words, by the suffix of its name. */
 static char *
 cli_status_number_text (const char *name, json_int_t number)
 {
@@ -93,7 +93,7 @@ print_status (json_t *status, gboolean json)
     cli_print_json (status);
     return;
   }
-  /* What monitoring wants, bucket by bucket. */
+  /* Histograms for monitoring, with all their buckets. */
   json_object_del (json_object_get (status, "engine"), "totals");
   gboolean changed = json_is_true (json_object_get (status, "config_changed"));
   json_object_del (status, "config_changed");
@@ -206,7 +206,7 @@ cli_serve_stop (int argc, char **argv)
 
 /* ---- the log ---- */
 
-/* The last COUNT lines of TEXT, which ends with a newline where it is whole. */
+/* The last COUNT lines of TEXT, which ends with a newline if complete. */
 static const char *
 find_last_lines (const char *text, gsize length, gint64 count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder doctor store`: where records and files are kept, and whether they are whole. */
+/* `adder doctor store`: where records and files are kept, and whether they are intact. */
 #include "adder.h"
 #include "common/json.h"
 #include "interfaces/cli/cli.h"
@@ -23,7 +23,7 @@ call_store (const char *operation, json_t *params, const struct options *options
   return answer;
 }
 
-/* The place NAME of the answer is away. */
+/* The place NAME in the answer is unavailable. */
 static gboolean
 is_away (const json_t *answer, const char *name)
 {

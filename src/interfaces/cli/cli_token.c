@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder token`: who may come over HTTP. A secret is printed once, alone on standard output, and only its
- * digest is kept; a daemon that runs reads the file again by itself. */
+/* `adder token`: access over HTTP. A secret is printed once, alone on standard output, and only its digest is
+ * kept; a running daemon rereads the file by itself. */
 #include <errno.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
 #include "policy/tokens_file.h"
 #include "tools/table.h"
 
-/* What `create` was told. */
+/* The options of `new`. */
 struct create_options {
   char *role, *toolset, *profiles, *roots, *rate, *concurrent, *expires;
   gboolean read_only, may_decide, json, acts_for_users;
@@ -35,7 +35,7 @@ create_options_clear (struct create_options *options)
     g_free (texts[i]);
 }
 
-/* ---- what a token may, from words ---- */
+/* ---- a token's rights, from words ---- */
 
 static gboolean
 set_role (struct token *token, const char *word, const struct config *config, GError **error)
@@ -53,7 +53,7 @@ set_toolset (struct token *token, const char *word, const struct config *config,
   return toolset != NULL;
 }
 
-/* A name without wildcards that no profile has is a slip of the pen, which would be a token that cannot run
+/* A name without wildcards that matches no profile is a typo, and would make a token that cannot run
  * anything. */
 static gboolean
 set_profiles (struct token *token, const char *word, const struct config *config, GError **error)
@@ -142,7 +142,7 @@ set_expires (struct token *token, const char *word, const struct config *config,
 
 /* ---- changes of the file ---- */
 
-/* DATA: where the token is, which is taken from there. */
+/* DATA: the token, which is taken from there. */
 static gboolean
 cli_token_add (GPtrArray *tokens, gpointer data, GError **error)
 {
@@ -160,7 +160,7 @@ struct rotation {
   const char *name;
   char *digest;      /* taken over */
   gint64 expires_ms; /* 0: as before */
-  json_t *shown;     /* what it then is; the caller's */
+  json_t *shown;     /* the resulting token; the caller's */
 };
 
 static gboolean
@@ -420,7 +420,7 @@ print_token (const json_t *token)
   cli_print_line ("expires      %s", expires);
 }
 
-/* All must be there before any ends; one that is named twice ends once. */
+/* All must exist before any ends; duplicates count once. */
 static gboolean
 revoke_all (char **names, GError **error)
 {

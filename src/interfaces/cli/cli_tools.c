@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder tool`: the tool table as a person, a model's API or the documentation has it; and switching tools
- * off. */
+/* `adder tool`: the tool table for a person, a model's API or the documentation; and switching tools off. */
 #include <string.h>
 
 #include "adder.h"
@@ -20,12 +19,12 @@ struct tools_options {
   gboolean prompt, read_only;
 };
 
-/* Who looks at the list, and what tells whether a tool is in it. */
+/* The reader of the list, and whether a tool is in it. */
 struct view {
   struct config *config;
   struct tool_enablement *enablement;
   struct role_caller caller;
-  gboolean all; /* documentation tells of every tool, whoever reads it */
+  gboolean all; /* documentation covers every tool, for all readers */
 };
 
 static gboolean
@@ -35,7 +34,7 @@ cli_tools_is_listed (const struct toolset *toolset, const struct tool *tool, voi
   return view->all || tool_is_available (view->config, view->enablement, &view->caller, toolset, tool, NULL);
 }
 
-/* A file that cannot be read leaves no tool: that is an error, and not an empty list. */
+/* An unreadable file disables all tools: that is an error, not an empty list. */
 static gboolean
 check_enablement (const struct view *view, GError **error)
 {
@@ -123,7 +122,7 @@ cli_tools_print_tools (const struct tools_options *options, struct view *view, G
 
 /* ---- enabling and disabling ---- */
 
-/* Of the arguments: a tool, with or without its toolset. */
+/* An argument: a tool, with or without its toolset. */
 static int
 cli_tools_switch (gboolean on, int argc, char **argv)
 {
@@ -191,7 +190,7 @@ tool_show (int argc, char **argv)
   return 0;
 }
 
-/* ---- those of a daemon elsewhere ---- */
+/* ---- a remote daemon's ---- */
 
 static const struct field tool_fields[] = {{0}};
 static const struct field list_fields[] = {
@@ -224,7 +223,7 @@ cli_tools_print_rows (const json_t *answer)
   }
 }
 
-/* A line for each tool of TOOLSET, or of all that ANSWER, the first, tells of. */
+/* A line for each tool of TOOLSET, or of all in ANSWER, the first. */
 static gboolean
 print_remote_list (const char *toolset, const json_t *answer, GError **error)
 {

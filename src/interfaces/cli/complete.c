@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder complete`: what a shell offers while a command line is typed. The commands and their options are
- * those of the program itself; two tables here say what can stand behind an option or as an argument. A line
- * is a word, or with a colon before it what the shell itself offers: ":files", ":directories". */
+/* `adder complete`: what a shell offers while a command line is typed. The commands and options are the
+ * program's own; two tables here list the possible values of options and arguments. A line is a word, or with
+ * a colon before it a kind that the shell itself completes: ":files", ":directories". */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,9 +14,9 @@
 #include "sandbox/isolation.h"
 #include "tools/table.h"
 
-#define PATIENCE_S 3 /* nobody waits longer for a tab; what a daemon does not say by then is not offered */
+#define PATIENCE_S 3 /* nobody waits longer for a tab; later answers of a daemon are dropped */
 
-/* ---- what a value may be ---- */
+/* ---- possible values ---- */
 
 static void
 complete_print_limits (void)
@@ -72,7 +72,7 @@ print_clients (void)
 #define DIRECTORIES ":directories"
 #define NOTHING     ""
 
-/* What a value is: one of WORDS, or of what PRINT prints, or of what the command LISTED prints. */
+/* A value: one of WORDS, or of what PRINT prints, or of what the command LISTED prints. */
 struct value {
   const char *command; /* "session" is "session rm" too; NULL: any */
   const char *option;  /* its long name; NULL: an argument */
@@ -81,7 +81,7 @@ struct value {
   const char *listed;
 };
 
-/* The first row that fits counts; an option without a row can be anything. */
+/* The first matching row counts; an option without a row can be anything. */
 static const struct value option_values[] = {
     {"agent", "out", DIRECTORIES},
     {"agent", "record", FILES},
@@ -161,15 +161,15 @@ static const struct value argument_values[] = {
     {NULL},
 };
 
-/* ---- what a command has ---- */
+/* ---- a command's definition ---- */
 
-/* The command line as far as it was typed. */
+/* The command line typed so far. */
 struct line {
   const struct cli_command *table; /* the program's */
   char *command;                   /* "session new"; ours */
-  const struct cli_command *sub;   /* commands that can follow; NULL: there are none */
+  const struct cli_command *sub;   /* possible commands next; NULL: there are none */
   gboolean is_full;                /* the command takes no argument */
-  GArray *options;                 /* of GOptionEntry, of which names, kinds and flags are good */
+  GArray *options;                 /* of GOptionEntry, whose names, kinds and flags are valid */
 };
 
 static void
@@ -190,8 +190,8 @@ line_take_options (gpointer data, const GOptionEntry *entries)
   }
 }
 
-/* Asks the command that the first of COUNT WORDS name what it has. A word behind a command is a command of
- * its own, or an argument of one that has options as well. */
+/* Asks the command at the beginning of COUNT WORDS for its definition. A word after a command is a
+ * subcommand, or an argument of a command that has options as well. */
 static void
 line_observe (struct line *line, int count, char *const *words)
 {
@@ -217,7 +217,7 @@ line_observe (struct line *line, int count, char *const *words)
   }
 }
 
-/* WORD as an option of the line: "-e", "--env" or the beginning of "--env=x". NULL: it is none. */
+/* WORD as an option: "-e", "--env" or the beginning of "--env=x". NULL: it is none. */
 static const GOptionEntry *
 line_find_option (const struct line *line, const char *word)
 {
@@ -263,7 +263,7 @@ line_print_listed (const struct line *line, const char *command)
   g_autofree char *whole = g_strconcat ("adder ", command, NULL);
   g_auto (GStrv) argv = g_strsplit (whole, " ", -1);
   int argc = (int)g_strv_length (argv);
-  /* Options are taken out of what is parsed, and stay in ours. */
+  /* Parsing removes options from the line; they stay in our copy. */
   g_autofree char **parsed = g_memdup2 (argv, ((gsize)argc + 1) * sizeof *argv);
   (void)cli_dispatch ("adder", "", line->table, argc, parsed);
 }
@@ -319,7 +319,7 @@ line_print (const struct line *line, const char *previous, const char *last)
     line_print_values (line, argument_values, NULL);
 }
 
-/* WORD without the quotes around it, which bash leaves there. The caller's. */
+/* WORD without the surrounding quotes, which bash leaves there. The caller's. */
 static char *
 unquote (const char *word)
 {
@@ -328,7 +328,7 @@ unquote (const char *word)
   return is_quoted ? g_strndup (word + 1, length - 2) : g_strdup (word);
 }
 
-/* WORDS without --url, wherever it stands, which is heeded; *RET_CODE: they go on behind --, which is not
+/* WORDS without --url, wherever it is, which is applied; *RET_CODE: they continue behind --, which is not
  * ours. The caller's, and so are the words. */
 static GPtrArray *
 complete_take_words (int count, char *const *words, gboolean *ret_code)

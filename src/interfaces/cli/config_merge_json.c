@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One member into a JSON file. The text is parsed whole first, and edited as text then: what jansson would
- * write again (numbers, escapes, the order and layout of everything) is not ours to change. At the end the
- * new text is parsed and held against what it should be, so that the scanner below is trusted in nothing. */
+/* One member into a JSON file. The text is parsed whole first, and edited as text then: jansson would rewrite
+ * numbers, escapes, order and layout, which are not ours to change. At the end the new text is parsed and
+ * compared with the expected value, so that the scanner below need not be trusted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define CONFIG_FLAGS (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
 
-/* ---- where things stand, in text that is known to be JSON ---- */
+/* ---- positions, in text known to be JSON ---- */
 
 struct span {
   gsize begin, end;
@@ -52,7 +52,7 @@ config_merge_json_skip_value (const char *text, gsize at)
   return at;
 }
 
-/* The key that stands at AT, as text. The caller's. */
+/* The key at AT, as text. The caller's. */
 static char *
 config_merge_json_read_key (const char *text, gsize at)
 {
@@ -62,12 +62,12 @@ config_merge_json_read_key (const char *text, gsize at)
 }
 
 struct members {
-  struct span found; /* the value that was looked for; begin 0: it is not there */
+  struct span found; /* the value searched for; begin 0: not found */
   gsize first;       /* where the first member begins; 0: there is none */
   gsize end;         /* where the last one ends */
 };
 
-/* Looks at the object or array that begins at AT; NAME NULL: for nothing. */
+/* Scans the object or array that begins at AT; NAME NULL: searching for nothing. */
 static struct members
 config_merge_json_look_at (const char *text, gsize at, const char *name)
 {
@@ -92,8 +92,7 @@ config_merge_json_look_at (const char *text, gsize at, const char *name)
 
 /* ---- layout ---- */
 
-/* The white space at the beginning of the line of AT, where nothing else stands before it; NULL: something
- * does. The caller's. */
+/* The indentation of the line of AT, if only white space precedes it; else NULL. The caller's. */
 static char *
 config_merge_json_indent_of (const char *text, gsize at)
 {
@@ -104,8 +103,8 @@ config_merge_json_indent_of (const char *text, gsize at)
   return line > 0 && line + space == at ? g_strndup (text + line, space) : NULL;
 }
 
-/* VALUE with a line for each member of an object, of which those after the first begin with INDENT and go on
- * by UNIT; lists of texts stand on one. */
+/* VALUE with a line for each member of an object, indented by INDENT after the first and by UNIT more for
+ * each level; lists of texts are on one line. */
 static void
 dump (GString *out, const json_t *value, const char *indent, const char *unit)
 {
@@ -155,7 +154,7 @@ on_one_line (const json_t *value)
 
 struct edit {
   const char *text;
-  char *unit; /* by which the file indents */
+  char *unit; /* the file's indentation */
   gboolean one_line;
 };
 
@@ -165,8 +164,8 @@ spliced (const struct edit *edit, struct span where, const char *with)
   return g_strdup_printf ("%.*s%s%s", (int)where.begin, edit->text, with, edit->text + where.end);
 }
 
-/* The text with VALUE (and NAME, in an object) after the last member of what begins at AT and is DEPTH levels
- * deep. */
+/* The text with VALUE (and NAME, in an object) after the last member of the container that begins at AT and
+ * is DEPTH levels deep. */
 static char *
 appended (const struct edit *edit, gsize at, guint depth, const char *name, const json_t *value)
 {

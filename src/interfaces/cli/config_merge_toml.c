@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One table into a file in TOML. Nobody here reads TOML whole: the file is walked statement by statement
- * (a table's head, or a key with its value), which takes strings, brackets and comments to be told apart and
- * no more, and whole tables are taken out and put in. */
+/* One table into a TOML file. TOML is not parsed completely: the file is walked statement by statement (a
+ * table's head, or a key with its value), which only needs to recognize strings, brackets and comments; whole
+ * tables are removed and added. */
 #include <string.h>
 
 #include "adder.h"
@@ -28,7 +28,7 @@ skip_blank (struct cursor *cursor)
   cursor->at += strspn (cursor->text + cursor->at, " \t");
 }
 
-/* A string of any of the four kinds, at whose first quote the cursor stands. */
+/* A string of any of the four kinds, with the cursor at its first quote. */
 static gboolean
 config_merge_toml_skip_string (struct cursor *cursor, GError **error)
 {
@@ -42,7 +42,7 @@ config_merge_toml_skip_string (struct cursor *cursor, GError **error)
       break;
     else if (*at == quote && (marks == 1 || (at[1] == quote && at[2] == quote))) {
       at += marks;
-      /* Up to two quotes may stand before the end of a long one. */
+      /* Up to two quotes may precede the closing ones of a long string. */
       for (guint more = 0; marks == 3 && more < 2 && *at == quote; more++)
         at++;
       cursor->at = (gsize)(at - cursor->text);
@@ -52,7 +52,7 @@ config_merge_toml_skip_string (struct cursor *cursor, GError **error)
   return malformed (cursor, cursor->at, error);
 }
 
-/* The parts of a key: a.b."c d". Their escapes stay as they are: such a name is none of ours. */
+/* The parts of a key: a.b."c d". Escapes stay as they are: such a name is not ours. */
 static GStrv
 config_merge_toml_read_key (struct cursor *cursor, GError **error)
 {
@@ -210,8 +210,8 @@ struct piece {
   gsize begin, end;
 };
 
-/* Finds the tables [KEY.NAME] and [KEY.NAME.*]. What says the same in another way (a dotted key, a table in
- * one line, a list) is an error: such a file is for its owner to change. */
+/* Finds the tables [KEY.NAME] and [KEY.NAME.*]. The same in another form (a dotted key, an inline table, a
+ * list) is an error: the owner must change such a file. */
 static gboolean
 find_tables (const char *text, const char *key, const char *name, GArray *ret_ours, GError **error)
 {
@@ -260,7 +260,7 @@ config_merge_toml (const char *text, const char *key, const char *name, const js
   gsize at = 0;
   for (guint i = 0; i < ours->len; i++) {
     const struct piece *piece = &g_array_index (ours, struct piece, i);
-    /* Comments between what was ours stay; lines that parted it go. */
+    /* Comments inside our old table stay; blank lines around it go. */
     if (i == 0 || at + strspn (text + at, " \t\r\n") < piece->begin)
       g_string_append_len (out, text + at, (gssize)(piece->begin - at));
     if (i == 0)

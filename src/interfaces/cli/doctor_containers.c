@@ -60,7 +60,7 @@ look_at_engine (const struct config *config, json_t *told, json_t **ret_info)
   return client;
 }
 
-/* Podman finds a runtime that is a path by itself. */
+/* Podman itself finds a runtime given as a path. */
 static gboolean
 doctor_containers_look_at_runtime (const struct config *config, const json_t *info, json_t *told)
 {
@@ -89,7 +89,7 @@ doctor_containers_look_at_runtime (const struct config *config, const json_t *in
   return good;
 }
 
-/* An image that is old is usable all the same. */
+/* An outdated image is still usable. */
 static gboolean
 look_at_image (const struct config *config, struct container_client *client, json_t *told)
 {

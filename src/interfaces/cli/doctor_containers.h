@@ -7,8 +7,8 @@
 #include "common/config.h"
 
 /* {"ready", "wanted", "engine", "engine_version", "socket", "rootless", "runtime", "runtimes", "image",
- * "checks", "trial"}. "checks" is a list of {"name", "good", "text"}, up to what keeps runs out of
- * containers; the text of what is not good says how to get it. */
+ * "checks", "trial"}. "checks" is a list of {"name", "good", "text"}, ending with the first failure; the text
+ * of a failed check says how to fix it. */
 json_t *doctor_look_at_containers (const struct config *config);
 
 void doctor_print_containers (const json_t *containers);

@@ -63,7 +63,7 @@ look_at_mounts (json_t *list)
       NULL);
 }
 
-/* Settings of the kernel that are a number in a file: what they mean while it is not 0. */
+/* Kernel settings that are a number in a file: their meaning when it is not 0. */
 static const struct {
   const char *name, *path;
   const char *off, *on;
@@ -91,7 +91,7 @@ look_at_switches (json_t *list)
   }
 }
 
-/* Whether there are neighbours on a core, and whether sandboxes can be kept from having any. */
+/* Whether cores are shared by hyperthreads, and whether sandboxes can be kept apart. */
 static void
 look_at_core_scheduling (json_t *list, const struct config *config)
 {

@@ -20,7 +20,7 @@
 
 /* ---- contents ---- */
 
-/* What SOURCE holds, to TO. *RET_SHA256 is the caller's. */
+/* Copies SOURCE to TO. *RET_SHA256 is the caller's. */
 static gboolean
 file_get_copy_all (int source, int to, const char *what, char **ret_sha256, guint64 *ret_bytes,
                    GError **error)
@@ -69,7 +69,7 @@ is_folder (const char *path)
   return stat (path, &st) == 0 && S_ISDIR (st.st_mode);
 }
 
-/* Gives ASIDE its name; without REPLACE only where nothing has it. Returns 0 or a negative errno. */
+/* Gives ASIDE its name; without REPLACE only if the name is free. Returns 0 or a negative errno. */
 static int
 move_into_place (const char *aside, const char *path, gboolean replace)
 {
@@ -83,7 +83,7 @@ file_get_write_file (int source, const json_t *file, const char *path, gboolean 
 {
   g_autofree char *shown = text_one_line (path, -1);
   g_autofree char *aside = g_strdup_printf ("%s.%08x%08x", path, g_random_int (), g_random_int ());
-  /* A name as long as names may be leaves no room for more behind it. */
+  /* A name of maximum length leaves no room for a suffix. */
   g_autofree char *folder = g_path_get_dirname (path);
   if (strlen (aside) - strlen (folder) > NAME_MAX) {
     g_free (aside);
@@ -128,7 +128,7 @@ file_get_write_out (int source, const json_t *file, GError **error)
          file_get_is_whole (file, sha256, bytes, error);
 }
 
-/* Where FILE goes; the caller's. *RET_OWN: under its own name in a folder. */
+/* The path for FILE; the caller's. *RET_OWN: under its own name in a folder. */
 static char *
 find_path (const struct file_get *get, const json_t *file, gboolean *ret_own, GError **error)
 {
@@ -141,7 +141,7 @@ find_path (const struct file_get *get, const json_t *file, gboolean *ret_own, GE
     error_from_errno (error, errno, "cannot make the folder %s", shown);
     return NULL;
   }
-  /* The daemon cleans names; a file is made here, by what we know ourselves. */
+  /* The daemon sanitizes names; here a file is created, so we check ourselves. */
   const char *name = json_string_value (json_object_get (file, "name"));
   g_autofree char *clean = file_name_clean (name ? name : "");
   return g_build_filename (out, clean, NULL);

@@ -18,7 +18,7 @@
 #define FILES_MAX 100000
 #define DEPTH_MAX 64
 
-/* A file that is to be put in. */
+/* A file to upload. */
 struct source {
   char *path;
   guint64 bytes;
@@ -72,7 +72,7 @@ walk_folder (GPtrArray *sources, const char *path, guint depth, GError **error)
     g_autofree char *inner = g_build_filename (path, names->pdata[i], NULL);
     struct stat st;
     if (lstat (inner, &st) < 0)
-      continue; /* it went away meanwhile */
+      continue; /* it disappeared meanwhile */
     if ((S_ISDIR (st.st_mode) && !walk_folder (sources, inner, depth + 1, error)) ||
         (S_ISREG (st.st_mode) && !file_put_add_source (sources, inner, (guint64)st.st_size, TRUE, error)))
       return FALSE;
@@ -97,7 +97,7 @@ find_sources (GPtrArray *sources, const char *const *paths, GError **error)
   return TRUE;
 }
 
-/* ---- putting in ---- */
+/* ---- uploading ---- */
 
 struct progress {
   gboolean shown;

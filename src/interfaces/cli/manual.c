@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder manual`: what the tables of the program say of all commands. scripts/testing/manual.py holds
- * docs/adder.1 against the synopsis and the options; tests read the other parts. */
+/* `adder manual`: a description of all commands from the program's tables. scripts/testing/manual.py compares
+ * docs/adder.1 with the synopsis and the options; tests read the other parts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ facts_take_options (gpointer data, const GOptionEntry *entries)
   }
 }
 
-/* Prints something of ROW, which is typed as NAME, DEPTH words. */
+/* Prints part of ROW, which is typed as NAME, DEPTH words. */
 typedef void (*command_printer) (const struct cli_command *table, const struct cli_command *row,
                                  const struct command_facts *facts, const char *name, int depth);
 
@@ -138,8 +138,8 @@ example_pass_options (G_GNUC_UNUSED gpointer data, G_GNUC_UNUSED const GOptionEn
 {
 }
 
-/* What is wrong with LINE, the command "adder ..." in a line of a shell; "" where its options and arguments
- * are right. The caller's. */
+/* What is wrong with LINE, a shell line with "adder ..."; "" if its options and arguments are valid. The
+ * caller's. */
 static char *
 example_check (const struct cli_command *table, const char *line)
 {
@@ -156,7 +156,7 @@ example_check (const struct cli_command *table, const char *line)
     ;
   if (!words[first])
     return g_strdup ("it has no word \"adder\"");
-  /* Options are taken out of what is parsed, and stay in ours. */
+  /* Parsing removes options from the line; they stay in our copy. */
   g_autofree char **parsed = g_memdup2 (words + first, (gsize)(end - first + 1) * sizeof *words);
   parsed[end - first] = NULL;
   cli_observe (&observer, table, end - first, parsed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options that say which materials are meant, of `adder search` and `adder data collect`. */
+/* The options of `adder search` and `adder data collect` that select materials. */
 #pragma once
 
 #include <glib.h>
@@ -15,5 +15,5 @@ void materials_words_clear (struct materials_words *words);
 /* Their entries, then COUNT of OWN, which ends them. The array is the caller's (g_free). */
 GOptionEntry *materials_words_entries (struct materials_words *words, const GOptionEntry *own, gsize count);
 
-/* The arguments of a tool that they stand for (tools/materials_call.h). The caller's; NULL with ERROR. */
+/* The tool arguments for them (tools/materials_call.h). The caller's; NULL with ERROR. */
 json_t *materials_words_arguments (const struct materials_words *words, GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each row says what the client's own documentation says of its file. */
+/* Each row follows the client's own documentation of its file. */
 #include "interfaces/cli/mcp_clients.h"
 
 #include <string.h>
@@ -129,7 +129,7 @@ program_entry (const struct mcp_client *client, const struct mcp_installation *i
   return entry;
 }
 
-/* No token is ever written: what stands there is where the client finds it. */
+/* No token is ever written: the entry names where the client finds it. */
 static json_t *
 url_entry (const struct mcp_client *client, const struct mcp_installation *installation)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MCP clients whose configuration `adder mcp install` writes: where it is, and how a server is told
- * there. */
+/* The MCP clients whose configuration `adder mcp install` writes: where it is, and how it describes a
+ * server. */
 #pragma once
 
 #include <glib.h>
@@ -12,14 +12,14 @@ struct mcp_client {
   const char *name;  /* "vscode" */
   const char *title; /* "VS Code" */
   gboolean is_toml;
-  const char *key; /* under which servers are: "mcpServers" */
+  const char *key; /* the key for servers: "mcpServers" */
   enum mcp_client_place place;
-  const char *variable;     /* of the environment: the directory that the file is in instead; NULL: none */
+  const char *variable;     /* of the environment: an alternative directory for the file; NULL: none */
   const char *user_file;    /* below the place */
   const char *bare_file;    /* below the directory of the variable */
   const char *project_file; /* below the project's directory; NULL: it has none */
   gboolean says_type;       /* "type": "stdio" or "http" stands in an entry */
-  const char *secret;       /* how the token is said, as a header or a member of its own; NULL: no URLs */
+  const char *secret;       /* the token's form, as a header or a member of its own; NULL: no URLs */
   gboolean asks;            /* the client asks for the token once, and keeps it */
   const char *after;        /* what a person has to do then */
 };
@@ -33,7 +33,7 @@ char *mcp_client_names (void);
 /* NULL with ERROR, which lists them. */
 const struct mcp_client *mcp_client_find (const char *name, GError **error);
 
-/* The file, for all projects of the user or for that in the current directory. The caller's. */
+/* The file, for all of the user's projects or for the one in the current directory. The caller's. */
 char *mcp_client_file (const struct mcp_client *client, gboolean project, GError **error);
 
 struct mcp_installation {
@@ -44,6 +44,6 @@ struct mcp_installation {
   const json_t *setting; /* variables of the environment that the program needs; NULL: none */
 };
 
-/* TEXT, the file as it is (NULL: there is none), with the entry. The caller's. */
+/* TEXT, the file as it is (NULL: missing), with the entry. The caller's. */
 char *mcp_client_merge (const struct mcp_client *client, const struct mcp_installation *installation,
                         const char *text, GError **error);

@@ -6,7 +6,7 @@
 
 #define WORDS_MAX 3 /* of a name, with an option that belongs to it */
 
-/* The words after "adder". A longer name stands before the one it begins with. */
+/* The words after "adder". Longer names come before their prefixes. */
 static const struct old_name {
   const char *typed[WORDS_MAX + 1], *now[WORDS_MAX + 1];
 } old_names[] = {

@@ -50,7 +50,7 @@ operation_command_print_list (const struct operation_command *command, const jso
     cli_say_none (command->things, command->makes);
 }
 
-/* What the arguments of COMMAND are; NULL where one is not UTF-8. The caller's. */
+/* The arguments of COMMAND as parameters; NULL if one is not UTF-8. The caller's. */
 static json_t *
 read_params (const struct operation_command *command, int argc, char **argv)
 {

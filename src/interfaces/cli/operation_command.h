@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command that asks for one operation and prints the answer. */
+/* A command that calls one operation and prints the answer. */
 #pragma once
 
 #include <glib.h>
@@ -7,18 +7,16 @@
 
 struct operation_command {
   const char *operation;               /* "session.show" */
-  const char *parameters[3];           /* those that the arguments are, in their order; ends with NULL */
-  int least;                           /* of the arguments; the others may be left out */
-  void (*view) (const json_t *answer); /* prints it for people; NULL: it says nothing to them */
-  const char *empty; /* the list in the answer that is empty where no daemon runs, or NULL */
-  const char *list; /* the list in the answer that --json prints alone, VIEW gets, and of which --names prints
-                     * names; NULL: it is about one thing */
-  const char *things,
-      *makes; /* of an empty one it is said that there are none, and what makes one; or NULL */
+  const char *parameters[3];           /* the parameters given by the arguments, in order; ends with NULL */
+  int least;                           /* of the arguments; the others are optional */
+  void (*view) (const json_t *answer); /* prints it for people; NULL: prints nothing */
+  const char *empty;                   /* the list in the answer that is empty when no daemon runs, or NULL */
+  const char *list; /* the list in the answer that --json prints alone, VIEW gets, and --names prints names
+                     * of; NULL: it is about one thing */
+  const char *things, *makes; /* if it is empty, the command says so and names what makes one; or NULL */
 };
 
-/* Carries it out: --json prints the answer as it is. The exit code; a session that is busy has one of its
- * own. */
+/* Runs it: --json prints the answer as it is. The exit code; a busy session has its own. */
 int operation_command (const struct operation_command *command, int argc, char **argv);
 
 /* The names of LIST, one on a line. */

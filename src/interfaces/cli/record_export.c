@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Theory of operation. The daemon writes into a pipe of ours and a thread of ours passes on what comes: so a
- * command that is killed ends the daemon's writing, whatever it writes to, and what has come so far can be
- * counted. */
+/* Theory of operation. The daemon writes into a pipe of ours and one of our threads passes it on: so killing
+ * the command ends the daemon's writing, whatever the target is, and progress can be counted. */
 #include "interfaces/cli/record_export.h"
 
 #include <errno.h>
@@ -62,7 +61,7 @@ record_export_pass_on (gpointer data)
     record_export_tell (relay, FALSE);
   }
   record_export_tell (relay, TRUE);
-  /* The daemon is told by this that nobody reads any more. */
+  /* Tells the daemon that nobody reads any more. */
   fd_close (&relay->from_fd);
   return NULL;
 }
@@ -84,7 +83,7 @@ export_to (struct call_backend *backend, json_t *params, int to_fd, GError **err
       call_backend_operation_with (backend, "record.export", json_incref (params), write_fd, NULL, &problem);
   fd_close (&write_fd);
   g_thread_join (thread);
-  /* What went wrong here is why it went wrong there. */
+  /* The error here caused the one there. */
   if (relay.problem != 0) {
     json_decref (answer);
     error_from_errno (error, relay.problem, "cannot write the records");
@@ -95,7 +94,7 @@ export_to (struct call_backend *backend, json_t *params, int to_fd, GError **err
   return answer;
 }
 
-/* Beside PATH first, under a name of its own. */
+/* First beside PATH, under a temporary name. */
 static json_t *
 export_to_file (struct call_backend *backend, json_t *params, const char *path, GError **error)
 {

@@ -6,7 +6,7 @@
 
 #include "interfaces/socket/call_backend.h"
 
-/* Does record.export with PARAMS, and writes what comes to PATH, which then is whole or as it was before, or
- * to standard output (NULL). How far it is stands on standard error where that is a terminal and
- * standard output is none. The answer is the caller's. */
+/* Calls record.export with PARAMS, and writes the output to PATH, which is then whole or unchanged, or to
+ * standard output (NULL). Shows progress on standard error if that is a terminal and standard output is none.
+ * The answer is the caller's. */
 json_t *record_export (struct call_backend *backend, json_t *params, const char *path, GError **error);

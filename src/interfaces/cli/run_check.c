@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code is checked in a sandbox, because the parser is code as well that hostile text can reach. */
+/* Code is checked in a sandbox, because hostile text can attack the parser. */
 #include "interfaces/cli/run_check.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ run_check_member (const json_t *object, const char *name)
   return text ? text_one_line (text, -1) : NULL;
 }
 
-/* The way compilers say it, so that editors find the place: columns count from 1 here. */
+/* In the format of compilers, so that editors find the place: columns count from 1 here. */
 static void
 print_violation (const char *file, const json_t *violation)
 {
@@ -81,7 +81,7 @@ run_check_print_json (const struct run_options *options, const json_t *result)
   cli_print_json (object);
 }
 
-/* What is neither a rule's nor fine: Python cannot read the code, or there was no sandbox. */
+/* Neither a violation nor success: Python cannot parse the code, or there was no sandbox. */
 static void
 print_error (const json_t *result)
 {

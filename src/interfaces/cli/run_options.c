@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of runs and sessions: the table, and the way from each to the request. */
+/* Options of runs and sessions: the table, and how each enters the request. */
 #include "interfaces/cli/run_options.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ struct option_row {
   guint commands; /* of enum run_options_for */
   gsize offset;   /* in struct run_options, or PLAIN */
   GOptionEntry entry;
-  /* Of the body: it is the option's text, or true. NULL: it takes more than that (run_options_fill). */
+  /* Of the body: it gets the option's text, or true. NULL: it needs more than that (run_options_fill). */
   const char *field;
 };
 
@@ -43,7 +43,7 @@ struct option_row {
     BOTH, PLAIN, CLI_HEADING (text), NULL                                                                    \
   }
 
-/* The most used first, then in groups, as the help has them. */
+/* The most used first, then in the groups of the help. */
 static const struct option_row option_table[] = {
     {RUN_OPTIONS_RUN, PLACE (codes), {"code", 'c', TEXTS, "Run CODE", "CODE"}},
     {NEW, PLACE (session_name), {"name", 0, TEXT, "Name of the session", "NAME"}},
@@ -235,8 +235,7 @@ run_options_set_text (struct submission *request, const char *field, const char 
   return TRUE;
 }
 
-/* All of FD up to PROTOCOL_CODE_MAX; what is longer than the limit code_bytes is cut, and refused by the
- * library. */
+/* All of FD up to PROTOCOL_CODE_MAX; beyond the limit code_bytes it is cut, and refused by the library. */
 static gboolean
 run_options_read_code (struct submission *request, int fd, const char *name, GError **error)
 {
@@ -257,8 +256,8 @@ run_options_read_code (struct submission *request, int fd, const char *name, GEr
   return TRUE;
 }
 
-/* A descriptor that PATH names is duplicated: opening a pipe by name anew needs rights that who was given it
- * may lack. */
+/* A descriptor named by PATH is duplicated: reopening a pipe by name needs rights that its receiver may
+ * lack. */
 static int
 open_or_duplicate (const char *path)
 {
@@ -277,7 +276,7 @@ open_input (const char *path, gboolean or_folder, int *ret_fd, GError **error)
   struct stat st;
   if (fd < 0)
     return error_from_errno (error, errno, "cannot open %s", path);
-  /* /dev/null is a file to everybody; other devices and sockets have no end. */
+  /* /dev/null counts as a file; other devices and sockets have no end. */
   if (fstat (fd, &st) == 0 && !S_ISREG (st.st_mode) && !S_ISFIFO (st.st_mode) &&
       !(or_folder && S_ISDIR (st.st_mode)) && strcmp (path, "/dev/null") != 0) {
     close (fd);
@@ -312,8 +311,7 @@ take_code (struct submission *request, const struct run_options *options, GError
          run_options_set_text (request, "name", name, error);
 }
 
-/* "@ID" or "@DATASET", perhaps "=NAME". "/tmp/NAME" is meant for another place; all else is as the library
- * has it. */
+/* "@ID" or "@DATASET", perhaps "=NAME". "/tmp/NAME" selects another place; the library checks the rest. */
 static gboolean
 run_options_add_stored (struct submission *request, const char *id, const char *name, GError **error)
 {
@@ -329,7 +327,7 @@ run_options_add_stored (struct submission *request, const char *id, const char *
   return TRUE;
 }
 
-/* Of "." and the like its real one. */
+/* For "." and similar its real name. */
 static char *
 run_options_name_of (const char *path)
 {
@@ -352,8 +350,7 @@ run_options_add_file (struct submission *request, const char *path, const char *
 }
 
 /* TEXT, [NAME=]PATH or [NAME=]@ID, in its two parts, the caller's; *RET_NAME may be NULL. PATH:NAME and
- * @ID=NAME are the forms of the version before. A path that is there as a whole may hold all of these signs.
- */
+ * @ID=NAME are the previous version's forms. An existing path may contain all of these signs. */
 static void
 split_file (const char *text, char **ret_name, char **ret_what)
 {
@@ -414,7 +411,7 @@ run_options_add_directory (struct submission *request, const struct run_options 
   autoclose int fd = open (options->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
     return error_from_errno (error, errno, "cannot open the directory %s", options->out);
-  /* Better said before the code ran than after. */
+  /* Better reported before the code ran than after. */
   if (faccessat (fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
     return error_from_errno (error, errno, "cannot write to the directory %s", options->out);
   json_object_set_new (request->body, "save", json_true ());
@@ -493,7 +490,7 @@ run_options_pass_variables (json_t *variables, const char *name)
   g_auto (GStrv) picked = profile ? profile_pick_variables (profile, environment) : NULL;
   for (gsize i = 0; picked && picked[i]; i++) {
     const char *value = g_getenv (picked[i]);
-    /* One that is not UTF-8 stays behind. */
+    /* A variable that is not UTF-8 is left out. */
     if (value)
       (void)json_object_set_new (variables, picked[i], json_string (value));
   }
@@ -505,7 +502,7 @@ run_options_add_variables (struct submission *request, const struct run_options 
 {
   json_t *variables = json_object ();
   json_object_set_new (request->body, "variables", variables);
-  /* Another machine has an environment of its own. */
+  /* Another machine has its own environment. */
   if (!options->session && !remote_is_set ())
     run_options_pass_variables (variables, options->profile ? options->profile : "standard");
   for (gsize i = 0; options->variables && options->variables[i]; i++) {
@@ -581,7 +578,7 @@ add_with (struct submission *request, const struct run_options *options, GError 
   return TRUE;
 }
 
-/* DIR[:MODE]: a path that is there as a whole may hold colons. */
+/* DIR[:MODE]: an existing path may contain colons. */
 static gboolean
 split_workdir (const struct run_options *options, char **ret_path, const char **ret_mode, GError **error)
 {
@@ -626,7 +623,7 @@ add_workdir (struct submission *request, const struct run_options *options, GErr
   return submission_take_fd (request, &fd, error);
 }
 
-/* Those that go into the body as they are. */
+/* Those copied into the body unchanged. */
 static gboolean
 add_plain (struct submission *request, const struct run_options *options, GError **error)
 {
@@ -643,7 +640,7 @@ add_plain (struct submission *request, const struct run_options *options, GError
   return TRUE;
 }
 
-/* The order of descriptors is the protocol's: files, standard input, work directory, directory. */
+/* The protocol's order of descriptors: files, standard input, work directory, directory to save to. */
 gboolean
 run_options_fill (struct submission *request, const struct run_options *options, GError **error)
 {
@@ -659,7 +656,7 @@ run_options_fill (struct submission *request, const struct run_options *options,
       !run_options_add_files (request, options, error) || !add_stdin (request, options, error) ||
       !add_workdir (request, options, error) || !run_options_add_directory (request, options, error))
     return FALSE;
-  /* What the library would refuse, it refuses here, whether the run goes to a daemon or not. */
+  /* Refuses here what the library would refuse, with or without a daemon. */
   checked = submission_build (request, NULL, error);
   return checked != NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of a run, a cell and a new session: one table, which each command takes its part of, and what
- * they become on the way to a daemon. */
+/* The options of a run, a cell and a new session: one table, of which each command takes its part, and their
+ * way to a daemon. */
 #pragma once
 
 #include <glib.h>
@@ -10,7 +10,7 @@
 #define RUN_OPTIONS_MAX 48 /* rows of the table */
 
 struct run_options {
-  /* Of rows that go into the body as they are and that nothing else reads, by their number. */
+  /* Rows copied into the body unchanged and read by nothing else, by number. */
   struct {
     char *text;
     gboolean flag;
@@ -40,12 +40,12 @@ GOptionEntry *run_options_entries (enum run_options_for command, struct run_opti
 /* After the options were parsed: sets OPTIONS->code. ADDER_ERROR_INVALID: there are several. */
 gboolean run_options_take_code (struct run_options *options, GError **error);
 
-/* Reads and opens what OPTIONS names, into REQUEST (submission_init). What the library would refuse is
- * refused here. */
+/* Reads and opens what OPTIONS names, into REQUEST (submission_init). Refuses here what the library would
+ * refuse. */
 gboolean run_options_fill (struct submission *request, const struct run_options *options, GError **error);
 
-/* Puts those variables of this process into VARIABLES that the profile NAME lets pass; what is wrong with the
- * profile the library says. */
+/* Adds to VARIABLES the variables of this process that the profile NAME allows; the library reports errors in
+ * the profile. */
 void run_options_pass_variables (json_t *variables, const char *name);
 
 void run_options_clear (struct run_options *options);

@@ -7,6 +7,5 @@
 
 #include "interfaces/cli/run_options.h"
 
-/* The new session (session.show), on the machine that is meant; a daemon is started when there is none. The
- * caller's. */
+/* The new session (session.show), on the selected machine; starts a daemon if there is none. The caller's. */
 json_t *session_new_make (const struct run_options *options, GError **error);

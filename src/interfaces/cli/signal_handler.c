@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ctrl-C and its like arrive in a thread of their own: cancelling an engine's run takes locks, which a
+/* Ctrl-C and similar signals arrive in a thread of their own: cancelling an engine's run takes locks, which a
  * handler must not. */
 #include "interfaces/cli/signal_handler.h"
 
@@ -19,7 +19,7 @@ struct signal_handler {
   gboolean interrupted;                   /* the thread's own */
   GUARDED_BY (signal_handler) int signal; /* the last one */
   int fd;                                 /* the same, as an event; -1: the process had no more descriptors */
-  GUARDED_BY (signal_handler) gboolean idle; /* nothing is under way that would have to be ended first */
+  GUARDED_BY (signal_handler) gboolean idle; /* nothing is active that would have to be ended first */
 };
 
 static sigset_t
@@ -54,7 +54,7 @@ signal_handler_interrupt (struct signal_handler *handler)
   return done;
 }
 
-/* Takes note of SIGNAL; whether nobody wants to wait any more. */
+/* Notes SIGNAL; returns whether the user no longer wants to wait. */
 static gboolean
 is_last (struct signal_handler *handler, int signal)
 {
@@ -65,7 +65,7 @@ is_last (struct signal_handler *handler, int signal)
   return last;
 }
 
-/* Whether SIGNAL was no more than an interrupt. */
+/* Whether SIGNAL was only an interrupt. */
 static gboolean
 has_interrupted (struct signal_handler *handler, int signal)
 {
@@ -86,7 +86,7 @@ signal_handler_thread (gpointer data)
     int signal;
     if (sigwait (&signals, &signal) != 0)
       continue;
-    /* Who asks once more does not want to wait for the result. */
+    /* A second signal means not waiting for the result. */
     if (is_last (handler, signal))
       _exit (CLI_CANCELLED);
     if (!has_interrupted (handler, signal))

@@ -8,7 +8,7 @@
 #include "interfaces/cli/view/progress_view.h"
 #include "interfaces/socket/server_tools.h"
 
-/* What a signal is for, as the signal handler wants it. */
+/* The target of signals, for the signal handler. */
 struct ending {
   struct event_source source;
   struct call_backend *backend;
@@ -56,7 +56,7 @@ prepare_and_ask (struct tool_command *command, GError **error)
   return answer;
 }
 
-/* What a tool could not do is one line as everything else that could not be done. */
+/* A tool's failure is one line, like every other failure. */
 static int
 tool_command_take_answer (const json_t *answer, json_t **ret_reply)
 {

@@ -40,7 +40,7 @@ approval_view_list (const json_t *answer)
   {
     const char *description = approval_view_member (approval, "description"),
                *line = approval_view_member (approval, "first_line");
-    const char *name = approval_view_member (approval, "name"); /* of changes there is no line */
+    const char *name = approval_view_member (approval, "name"); /* changes have no line */
     const char *told = description ? description : line ? line : name;
     const char *profile = approval_view_member (approval, "profile");
     g_autofree char *left = duration_format (
@@ -63,8 +63,8 @@ width_of (FILE *stream)
   return width == 0 ? WIDTH_STANDARD : CLAMP (width, WIDTH_MIN, WIDTH_MAX);
 }
 
-/* TEXT in rows that fit: what a terminal itself breaks begins at its left edge, where only our words stand.
- */
+/* TEXT in rows that fit: a line broken by the terminal would begin at its left edge, which is reserved for
+ * our words. */
 static void
 approval_view_print_rows (FILE *stream, const char *text, guint room)
 {
@@ -110,7 +110,7 @@ say_arguments (FILE *stream, const json_t *approval)
   approval_view_say (stream, "arguments", text->len > 0 ? text->str : NULL);
 }
 
-/* What is wanted of tables, where it is an analysis. */
+/* The expectations of an analysis of tables. */
 static void
 say_analysis (FILE *stream, const json_t *approval)
 {
@@ -178,7 +178,7 @@ say_workdir (FILE *stream, const json_t *approval)
   approval_view_say (stream, "directory", text);
 }
 
-/* What has run already and waits to be made real. */
+/* Code that has already run, with changes waiting to be made. */
 static void
 say_changes (FILE *stream, const json_t *approval)
 {

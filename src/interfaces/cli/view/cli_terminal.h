@@ -10,13 +10,14 @@ enum cli_colour { CLI_PLAIN, CLI_RED, CLI_YELLOW, CLI_GREEN, CLI_DIM };
  * NO_COLOR is set, or the terminal is dumb. */
 const char *cli_colour (FILE *stream, enum cli_colour colour);
 
-/* Whether STREAM is a terminal on which a line can be written over; one that is dumb is not. */
+/* Whether STREAM is a terminal that can rewrite a line; a dumb one cannot. */
 gboolean cli_is_screen (FILE *stream);
 
-/* How many columns the terminal STREAM has; 0: it is none, or does not say. */
+/* The width of the terminal STREAM in columns; 0: it is none, or unknown. */
 guint cli_width (FILE *stream);
 
-/* How many columns TEXT, valid UTF-8 without controls, takes; and how many bytes of it fit into COLUMNS. */
+/* The width of TEXT, valid UTF-8 without control characters, in columns; and how many bytes of it fit into
+ * COLUMNS. */
 guint cli_text_columns (const char *text);
 gsize cli_text_fit (const char *text, guint columns);
 
@@ -27,7 +28,7 @@ void cli_write_wrapped (FILE *stream, guint indent, const char *text);
 /* Says on standard error that there are no THINGS ("sessions"), and that COMMAND makes one (may be NULL). */
 void cli_say_none (const char *things, const char *command);
 
-/* A line on standard output, in which nothing that a daemon elsewhere wrote can drive the terminal. */
+/* A line on standard output; text from a remote daemon cannot drive the terminal. */
 void cli_print_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
 /* The same on STREAM, and as a part of a line. */
 void cli_write_line (FILE *stream, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data sets for the eyes of a person, on standard output. */
+/* Data sets for people, on standard output. */
 #pragma once
 
 #include <jansson.h>
 
-/* A line for each of DATASETS, as the tool list_datasets tells of them. */
+/* A line for each of DATASETS, as the tool list_datasets returns them. */
 void data_view_list (const json_t *datasets);
 
-/* What is known of one, DATASET of the tool show_dataset. */
+/* The description of one, DATASET of the tool show_dataset. */
 void data_view_one (const json_t *dataset);
 
 /* The rows of a table, each an object. */

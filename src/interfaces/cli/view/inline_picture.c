@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sandbox sent is decoded, looked at and encoded anew, so that nothing but a picture is within the
- * sequences. */
+/* A sandbox's picture is decoded, checked and encoded again, so that the sequences contain nothing else. */
 #include "interfaces/cli/view/inline_picture.h"
 
 #include <stdio.h>
@@ -13,7 +12,7 @@
 #define PICTURE_BYTES (4 << 20)
 #define SIDE_MAX      8192
 #define KITTY_BYTES   4096 /* of base64 in one sequence */
-#define CELL_PIXELS   8    /* a column's width, where the terminal does not say */
+#define CELL_PIXELS   8    /* a column's width, if the terminal does not say */
 
 /* ---- terminals ---- */
 
@@ -23,7 +22,7 @@ static const struct {
   const char *variable, *value; /* NULL: any */
   enum protocol protocol;
 } terminals[] = {
-    /* A multiplexer in between swallows the sequences, or writes them as text. */
+    /* A multiplexer in between swallows the sequences, or prints them as text. */
     {"TMUX", NULL, PROTOCOL_NONE},
     {"STY", NULL, PROTOCOL_NONE},
     {"KITTY_WINDOW_ID", NULL, PROTOCOL_KITTY},
@@ -115,7 +114,7 @@ kitty_columns (guint32 width)
   return width > pixels ? size.ws_col : 0;
 }
 
-/* q=2: the terminal answers nothing, which would be taken for typed. */
+/* q=2: suppresses the terminal's answer, which would look like typed input. */
 static void
 show_kitty (const char *text, guint32 width)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures in the terminal itself, where it is known to show them: by its environment alone, since a question
- * to a terminal that does not answer would hang. */
+/* Pictures in the terminal itself, if it is known to support them: by its environment alone, since querying a
+ * terminal that does not answer would hang. */
 #pragma once
 
 #include <glib.h>
 #include <jansson.h>
 
-/* Whether the terminal behind standard output shows pictures and BUNDLE has one for it: a PNG that is whole
- * and of bounded size. */
+/* Whether the terminal behind standard output shows pictures and BUNDLE has one for it: a complete PNG of
+ * bounded size. */
 gboolean inline_picture_fits (const json_t *bundle);
 
-/* Writes that picture to standard output; nothing where there is none. */
+/* Writes that picture to standard output, if there is one. */
 void inline_picture_show (const json_t *bundle);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures out of MIME bundles. What they hold comes from a sandbox: it is written as it is, and not looked
- * at. */
+/* Pictures from MIME bundles. Their content comes from a sandbox: it is written without interpreting it. */
 #include "interfaces/cli/view/pictures.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@ struct taking {
   GPtrArray *pictures;
   int fd;
   gboolean (*skip) (const json_t *bundle);
-  guint number; /* of the bundle under way: a picture in two forms has one */
+  guint number; /* of the current bundle: a picture in two forms has one number */
 };
 
 static void
@@ -38,7 +37,7 @@ picture_free (gpointer data)
   g_free (picture);
 }
 
-/* A file that was not there before; *RET_NAME is the caller's. */
+/* A new file; *RET_NAME is the caller's. */
 static int
 open_next (struct taking *taking, const char *extension, char **ret_name, GError **error)
 {

@@ -19,7 +19,7 @@ struct policy {
   const struct seccomp_host *host;
   unsigned facts; /* enum seccomp_when */
   gsize instructions;
-  GPtrArray *unknown; /* names in the table that come to nothing on this machine */
+  GPtrArray *unknown; /* names in the table that do not exist on this machine */
 };
 
 /* ---- gathering ---- */
@@ -51,7 +51,7 @@ policy_view_find_unknown (void)
   return unknown;
 }
 
-/* What must be so for a rule to hold, as "where ... and where ..."; "always" without conditions. */
+/* The conditions of a rule, as "where ... and where ..."; "always" without conditions. */
 static char *
 when_text (unsigned when)
 {
@@ -90,7 +90,7 @@ compare_name (enum seccomp_compare compare)
   return "any";
 }
 
-/* The other ways to call the kernel that a processor offers. */
+/* The processor's other ways to call the kernel. */
 static const char *
 foreign_calls (const char *machine)
 {

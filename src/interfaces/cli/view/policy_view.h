@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The system call policy as `adder doctor --policy` shows it: from the table that the filter is built of, so
- * that what is shown is what is in force. */
+/* The system call policy as `adder doctor --policy` shows it: from the table that the filter is built from,
+ * so that it shows what is in force. */
 #pragma once
 
 #include <glib.h>

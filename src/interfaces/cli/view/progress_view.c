@@ -8,7 +8,7 @@
 
 #define COLUMNS_STANDARD 80
 
-/* What is wider than the terminal would begin a line that cannot be taken away. */
+/* A line wider than the terminal would wrap and could not be removed. */
 static gsize
 fitting_bytes (const char *text)
 {

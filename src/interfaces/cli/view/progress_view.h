@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a call is, for the eyes of a person: one line on standard error that is written over, where that is
- * a terminal; elsewhere nothing. */
+/* A call's progress for people: one rewritten line on standard error, if that is a terminal; elsewhere
+ * nothing. */
 #pragma once
 
 #include "tools/tools.h"
 
 struct progress_view {
-  gboolean shown; /* there is a line to be taken away */
+  gboolean shown; /* there is a line to remove */
 };
 
 /* Fits call_backend_watch; DATA is the struct progress_view. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tokenizer of Python that knows just enough for colours, and the rows that a terminal shows. */
+/* A tokenizer of Python just good enough for colours, and the rows that a terminal shows. */
 #include "interfaces/cli/view/python_text.h"
 
 #include <string.h>
@@ -114,7 +114,7 @@ python_next_token (const char **at, struct python_token *ret_token)
 
 /* ---- characters ---- */
 
-/* What a terminal would not show as one thing in its place. */
+/* Characters that a terminal would not show as one visible thing in its place. */
 static gboolean
 is_strange (gunichar c)
 {
@@ -185,7 +185,7 @@ end_row (struct rows *rows)
   rows->row = NULL;
 }
 
-/* NUMBER 0: the line goes on. */
+/* NUMBER 0: a continuation of the line. */
 static void
 begin_row (struct rows *rows, guint number)
 {
@@ -200,7 +200,7 @@ begin_row (struct rows *rows, guint number)
   set_look (rows, LOOK_PLAIN);
 }
 
-/* TEXT, of so many COLUMNS, in one piece: on a row of its own where it does not fit. */
+/* TEXT, COLUMNS wide, in one piece: on a row of its own if it does not fit. */
 static void
 python_text_put (struct rows *rows, int look, const char *text, guint columns)
 {

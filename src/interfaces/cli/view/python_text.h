@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Python code for the eyes of who has to say yes to it: coloured, and such that it cannot look like anything
- * but code. Whoever wrote it may be hostile: it shall neither drive the terminal nor fake a question of ours.
+/* Python code for a person who has to approve it: coloured, and unable to look like anything but code. Its
+ * author may be hostile: it must neither drive the terminal nor imitate our questions.
  *
- * Every line stands behind a gutter with its number, also where a long one goes on; characters that move the
- * cursor, that change the direction of text or that nobody sees are written as <U+202E>; letters outside
- * ASCII in names, which may look like others, are marked. */
+ * Every line has a gutter with its number, even its continuations; characters that move the cursor, change
+ * the direction of text or are invisible are written as <U+202E>; letters outside ASCII in names, which may
+ * look like others, are marked. */
 #pragma once
 
 #include <glib.h>
@@ -25,8 +25,8 @@ struct python_token {
   gsize length;
 };
 
-/* The token at *AT, which is moved behind it; FALSE at the end. What is no Python still comes apart somehow,
- * and no byte is left out. */
+/* The token at *AT, which moves behind it; FALSE at the end. Invalid Python is still split somehow, without
+ * dropping a byte. */
 gboolean python_next_token (const char **at, struct python_token *ret_token);
 
 struct python_text {
@@ -36,7 +36,7 @@ struct python_text {
 };
 
 struct python_shown {
-  guint rows_hidden; /* those in the middle that MAX_LINES left out */
+  guint rows_hidden; /* lines in the middle that MAX_LINES left out */
   guint strange;     /* characters that were written as <U+...> */
   guint foreign;     /* names with letters outside ASCII */
 };

@@ -71,7 +71,7 @@ record_view_add_run (struct text_table *table, const json_t *record)
   text_table_add (table, g_strdup_printf ("row %s:%" JSON_INTEGER_FORMAT, node, json_integer_value (seq)));
 }
 
-/* The first line of the code that is no comment; where all of them are, the first. */
+/* The first line of code that is no comment; if all are, the first. */
 static char *
 first_line (const json_t *record)
 {

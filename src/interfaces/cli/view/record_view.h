@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records as people read them, on standard output. Texts in them were chosen by others: each is shown as
- * plain text. */
+/* Records for people, on standard output. Others chose the texts in them: each is shown as plain text. */
 #pragma once
 
 #include <glib.h>
 #include <jansson.h>
 
-/* The records of a list, one line each, with OWNERS whose each is. */
+/* The records of a list, one line each, with OWNERS their owners. */
 void record_view_list (const json_t *records, gboolean owners);
 /* One, with its code. */
 void record_view_one (const json_t *record);
 void record_view_stats (const json_t *stats);
-/* What verifying the chains found. */
+/* The results of verifying the chains. */
 void record_view_verify (const json_t *answer);

@@ -10,7 +10,7 @@
 #include "interfaces/cli/view/cli_terminal.h"
 #include "interfaces/cli/view/text_table.h"
 
-/* The whole diff is in the result; what scrolls by is read by nobody. */
+/* The whole diff is in the result; nobody reads what scrolls by. */
 #define LINES_SHOWN 60
 
 static const char *
@@ -49,7 +49,7 @@ review_view_kind_of (const json_t *change)
   return &kinds[G_N_ELEMENTS (kinds) - 1];
 }
 
-/* Modes of what is new that nobody needs to read: neither executable nor for everybody to write to. */
+/* Unremarkable modes of new files: neither executable nor world-writable. */
 static gboolean
 is_usual (const char *type, const char *mode)
 {
@@ -78,7 +78,7 @@ show_modes (FILE *stream, const json_t *change)
                   runs ? " (executable)" : "");
 }
 
-/* "12 B to 14 B", or of the one side that there is. */
+/* "12 B to 14 B", or the one size that exists. */
 static void
 show_sizes (FILE *stream, const json_t *change)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes of a review as a person sees them: on standard error, for standard output is the code's. */
+/* Changes of a review for people: on standard error, since standard output is the code's. */
 #pragma once
 
 #include <glib.h>
@@ -13,7 +13,7 @@ void review_view_changes (FILE *stream, const json_t *changes);
 /* One line for each of REVIEWS. */
 void review_view_list (const json_t *reviews);
 
-/* Asks whether the changes are to be made; only yes is yes. FALSE also when there is nobody to ask. */
+/* Asks whether to make the changes; only yes is yes. FALSE also when there is nobody to ask. */
 gboolean review_view_ask (gsize count);
-/* Whether there is somebody: both standard input and standard error are a terminal. */
+/* Whether there is: both standard input and standard error are a terminal. */
 gboolean review_view_can_ask (void);

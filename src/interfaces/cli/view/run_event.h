@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run tells at the command line, wherever it runs (event_source.h). */
+/* The events of a run at the command line, wherever it runs (event_source.h). */
 #pragma once
 
 #include <glib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run as a person sees it. Standard output carries what the code wrote there, its displays and its value;
- * everything that Adder says goes to standard error, so that output can be piped on. */
+/* A run for people. Standard output carries the code's output, its displays and its value; everything that
+ * Adder says goes to standard error, so that output can be piped on. */
 #include "interfaces/cli/view/run_view.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "interfaces/cli/view/review_view.h"
 #include "interfaces/cli/view/table_view.h"
 
-/* What the code wrote must not drive the terminal; it may draw its own line again, as progress bars do. */
+/* The code's output must not drive the terminal; it may rewrite its own line, as progress bars do. */
 static void
 write_screen (struct terminal_text *screen, FILE *stream, const char *data, gsize length)
 {
@@ -28,7 +28,7 @@ write_screen (struct terminal_text *screen, FILE *stream, const char *data, gsiz
   terminal_text_add (screen, data, length);
 }
 
-/* On standard error, a word that is a sandbox's; NULL is none. */
+/* On standard error, a word from a sandbox; NULL is none. */
 static void
 say_text (const char *text)
 {
@@ -50,7 +50,7 @@ run_view_write_out (struct run_view *view, const char *data, gsize length)
   return ferror (stdout) ? -EIO : 0;
 }
 
-/* Text of our own on standard output: on a line by itself, also after a print without an end. */
+/* Our own text on standard output: on a line by itself, even after output without a newline. */
 static int
 run_view_write_line (struct run_view *view, const char *text)
 {
@@ -69,8 +69,8 @@ run_view_member (const json_t *object, const char *name)
   return json_string_value (json_object_get (object, name));
 }
 
-/* The plainest text of a MIME bundle: where there is Markdown, it is a table that plain text breaks up. At a
- * terminal tables are aligned, and pictures shown where it can. */
+/* The plainest text of a MIME bundle: Markdown if present, since plain text breaks up tables. At a terminal
+ * tables are aligned, and pictures shown if possible. */
 static int
 write_bundle (struct run_view *view, const json_t *bundle)
 {
@@ -124,8 +124,8 @@ static const struct ending endings[] = {
     {ADDER_OUTCOME_FAILED, NULL},
 };
 
-/* Whether the traceback, which was shown, ends in the message. That of a cell which was interrupted for a
- * limit does not name the limit. */
+/* Whether the traceback shown ends in the message. For a cell interrupted by a limit, it does not name the
+ * limit. */
 static gboolean
 is_told_by_traceback (const json_t *error)
 {
@@ -143,7 +143,7 @@ say_ending (const struct ending *ending, const json_t *result)
   sentence = sentence ? sentence : adder_outcome_name (ending->outcome);
   const char *advice = ending->remedy || sentence == hint ? ending->remedy : hint;
   say_begin (ending->outcome == ADDER_OUTCOME_CANCELLED ? CLI_YELLOW : CLI_RED);
-  /* A sentence that goes on loses its full stop. */
+  /* A continued sentence loses its full stop. */
   gsize length = strlen (sentence);
   if (advice && length > 0 && sentence[length - 1] == '.')
     length--;
@@ -178,7 +178,7 @@ say_hint (const json_t *result)
   say_end ();
 }
 
-/* ---- what else the result says ---- */
+/* ---- the rest of the result ---- */
 
 /* "WHAT: DETAIL (hint)", members of ROW. */
 static void
@@ -238,7 +238,7 @@ run_view_say_warnings (const json_t *result)
   }
 }
 
-/* What LIST, "written" or "not_written" of SAVED, says of the file NAME, or NULL. */
+/* The entry in LIST, "written" or "not_written" of SAVED, for the file NAME, or NULL. */
 static const json_t *
 find_saved (const json_t *saved, const char *list, const char *name)
 {
@@ -283,7 +283,7 @@ say_files (const struct run_view *view, const json_t *result)
   }
 }
 
-/* At a terminal, a figure that it cannot show would be lost: it becomes a file in the current directory. */
+/* A terminal that cannot show a figure would lose it: it becomes a file in the current directory. */
 static void
 save_pictures (struct run_view *view, const json_t *result)
 {
@@ -325,7 +325,7 @@ say_pictures (struct run_view *view, const json_t *result)
   }
 }
 
-/* A value that is a picture is displayed as well: its words are written already. */
+/* A picture value is displayed as well: its text was already printed. */
 static gboolean
 run_view_is_shown (const json_t *result)
 {
@@ -345,7 +345,7 @@ run_view_is_at_line (const struct run_view *view)
   return !broken;
 }
 
-/* What follows on a terminal, be it a prompt, begins a line. */
+/* The next output at a terminal, such as a prompt, begins a line. */
 static void
 end_line (struct run_view *view)
 {
@@ -363,7 +363,7 @@ view_result (struct run_view *view, const struct run_event *event)
   int r = run_view_is_shown (result) ? 0 : write_bundle (view, json_object_get (result, "value"));
   end_line (view);
   say_traceback (result);
-  /* A denial has a better one of its own. */
+  /* A denial has a better hint of its own. */
   if (event->outcome == ADDER_OUTCOME_ERROR && json_array_size (json_object_get (result, "denials")) == 0)
     say_hint (result);
   say_violations (result);
@@ -374,7 +374,7 @@ view_result (struct run_view *view, const struct run_event *event)
     say_files (view, result);
     say_pictures (view, result);
   }
-  /* The question about changes comes next; what to do where nobody can be asked would be in its way. */
+  /* The question about changes follows; advice for having nobody to ask would be in its way. */
   gboolean will_ask = event->outcome == ADDER_OUTCOME_APPROVAL_REQUIRED &&
                       json_array_size (json_object_get (result, "changes")) > 0 && review_view_can_ask ();
   for (gsize i = 0; i < G_N_ELEMENTS (endings); i++)
@@ -389,14 +389,14 @@ run_view_event (struct run_view *view, const struct run_event *event)
   progress_view_end (&view->progress);
   switch (event->kind) {
   case ADDER_EVENT_PROGRESS:
-    /* What is counted, a question to a table tells of. */
+    /* The table is asked which limits count things. */
     if (event->data && event->of == 0)
       progress_view_saw (&view->progress, &(const struct tool_progress){.text = event->data});
     return 0;
   case ADDER_EVENT_STDOUT:
     return run_view_write_out (view, event->data, event->length);
   case ADDER_EVENT_STDERR:
-    /* Nobody reading what is wrong is no reason to end what is right. */
+    /* An unread error is no reason to abort a good run. */
     if (isatty (STDERR_FILENO))
       write_screen (&view->screen[1], stderr, event->data, event->length);
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run as a person sees it at the command line: its output as it comes on the right streams, then value,
- * traceback, files and how it ended. */
+/* A run for people at the command line: its output as it arrives, on the right streams, then value,
+ * traceback, files and outcome. */
 #pragma once
 
 #include <glib.h>
@@ -13,7 +13,7 @@
 struct run_view {
   const char *directory; /* where files are written to (--out), or NULL */
   json_t *saved;         /* of a result: what was written there and what was not, the caller's; or NULL */
-  GPtrArray *pictures;   /* those that were written there (pictures.h), the caller's; NULL: none were */
+  GPtrArray *pictures;   /* those written there (pictures.h), the caller's; NULL: none */
   gboolean
       saves_pictures; /* at a terminal that cannot show them: into the current directory, without --out */
   struct progress_view progress;
@@ -25,7 +25,7 @@ struct run_view {
  * nobody is reading; -ENOSPC, the disk is full. */
 int run_view_event (struct run_view *view, const struct run_event *event);
 
-/* Whether a line of ours could begin: what the code wrote ended its own. */
+/* Whether one of our lines could begin: the code's output ended with a newline. */
 gboolean run_view_is_at_line (const struct run_view *view);
 
 /* The one object of --json: TEXT as it is. Returns the same. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions as people read them. Names of variables and their types come out of a sandbox: they are shown as
- * one line of plain text each. */
+/* Sessions for people. Names of variables and their types come from a sandbox: each is shown as one line of
+ * plain text. */
 #include "interfaces/cli/view/session_view.h"
 
 #include <glib.h>
@@ -54,9 +54,9 @@ session_view_has_ended (const json_t *session)
 
 /* ---- lists ---- */
 
-#define ID_SHOWN 13 /* the time of an id of version 7, which tells most of them apart */
+#define ID_SHOWN 13 /* the time in an id of version 7, which distinguishes most of them */
 
-/* How much of ID tells it from the others. */
+/* How much of ID distinguishes it from the others. */
 static int
 distinct_length (const json_t *sessions, const char *id)
 {
@@ -175,7 +175,7 @@ session_view_one (const json_t *session)
 
 /* ---- variables ---- */
 
-/* A value is a text, or a bundle whose plain text it is. */
+/* A value is a text, or a bundle with its plain text. */
 static const char *
 session_view_value_text (const json_t *variable)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions as people read them: tables and lists on standard output, from the daemon's answers. */
+/* Sessions for people: tables and lists on standard output, from the daemon's answers. */
 #pragma once
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* {"sessions": [...]}: a table, cut at the width of the terminal where there is one. */
+/* {"sessions": [...]}: a table, cut to the width of the terminal, if any. */
 void session_view_list (const json_t *answer);
 
-/* The names of those that live, one a line; of those without one the ids. For completion. */
+/* The names of the living ones, one a line; ids for those without a name. For completion. */
 void session_view_names (const json_t *answer);
 
 /* One session, a line for each member. */

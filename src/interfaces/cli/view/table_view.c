@@ -52,7 +52,7 @@ is_rule (const GPtrArray *cells)
   return TRUE;
 }
 
-/* Fills GRID with the rows that *AT begins with, which becomes what follows them. */
+/* Fills GRID with the rows at *AT, which moves behind them. */
 static gboolean
 read_grid (struct grid *grid, const char **at)
 {

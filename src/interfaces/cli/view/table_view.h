@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables that code showed, for the eyes of a person. */
+/* Tables that code showed, for people. */
 #pragma once
 
 #include <glib.h>

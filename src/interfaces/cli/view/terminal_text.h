@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text that a model or a tool wrote, for the eyes of a person: lines stay lines and every language is
- * written as it is, but nothing in it can drive the terminal or change the direction of what is ours. */
+/* Text from a model or a tool, for people: lines stay lines and every language is written as it is, but
+ * nothing in it can drive the terminal or change the direction of our own text. */
 #pragma once
 
 #include <glib.h>
 #include <stdio.h>
 
-/* Writes LENGTH bytes of TEXT (-1: all) to STREAM. Characters as above stand as <U+001B>; what is no UTF-8 is
+/* Writes LENGTH bytes of TEXT (-1: all) to STREAM. The characters above become <U+001B>; invalid UTF-8 is
  * replaced. */
 void terminal_text_write (const char *text, gssize length, FILE *stream);
 
@@ -16,7 +16,7 @@ void terminal_text_write_path (const char *path, FILE *stream);
 /* Text as above in pieces, which may break in the middle of a character. */
 struct terminal_text {
   FILE *stream;
-  gboolean redraws; /* a carriage return is written: it leads to the beginning of the text's own line */
+  gboolean redraws; /* a carriage return is written: it returns to the beginning of the text's own line */
   char held[8];
   gsize held_bytes;
   char last; /* that was written; 0: none */

@@ -74,7 +74,7 @@ text_table_print_row (const struct text_table *table, gsize row, const gsize *wi
 {
   const struct cell *cells = &g_array_index (table->cells, struct cell, row * table->columns);
   gsize used = table->columns, length = 0, blanks = 0;
-  /* Nothing stands behind the last cell that is not empty. */
+  /* No padding after the last non-empty cell. */
   while (used > 0 && cells[used - 1].text[0] == '\0')
     used--;
   for (gsize i = 0; i < used; i++)

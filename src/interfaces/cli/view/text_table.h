@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables on standard output: columns as wide as they must be, lines not wider than the terminal. */
+/* Tables on standard output: columns as wide as needed, lines no wider than the terminal. */
 #pragma once
 
 #include <glib.h>
@@ -13,7 +13,7 @@ struct text_table {
 
 void text_table_init (struct text_table *table, const char *const *heads, gsize columns);
 
-/* The next cell, from the left to the right; takes TEXT over, which is one line of valid UTF-8. */
+/* The next cell, from left to right; takes TEXT over, which is one line of valid UTF-8. */
 void text_table_add (struct text_table *table, char *text);
 void text_table_add_coloured (struct text_table *table, char *text, enum cli_colour colour);
 /* An id, of which commands take the beginning. Where lines are wider than the terminal, only that is printed.
