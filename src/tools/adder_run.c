@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_python of the toolset `adder`: a result made short for a model. */
+/* run_python of the toolset `adder`: a result shortened for a model. */
 #include <string.h>
 
 #include "common/error.h"
@@ -12,9 +12,9 @@
 
 #define SHOWN_BYTES 100
 
-/* ---- a result, made short ---- */
+/* ---- a shortened result ---- */
 
-/* The members that a reply has as the result has them. */
+/* The members that a reply takes unchanged from the result. */
 static const char *const kept[] = {"outcome", "exit_code",  "stdout",  "stderr",   "truncated", "result_id",
                                    "error",   "violations", "denials", "warnings", "session"};
 
@@ -26,7 +26,7 @@ adder_run_words_of (const json_t *bundle)
   return markdown ? markdown : json_object_get (bundle, "text/plain");
 }
 
-/* Of what there is of one thing, the words or the picture: a model pays for each. */
+/* For each item either the words or the picture: a model pays for both. */
 static json_t *
 short_display (const json_t *bundle)
 {
@@ -84,7 +84,7 @@ short_result (const struct ran *ran, gboolean charts)
 
 /* ---- the request ---- */
 
-/* What a session has settled when it was made. */
+/* Settled when a session is made. */
 static gboolean
 adder_run_check_cell (const struct call *call, GError **error)
 {

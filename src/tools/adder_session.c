@@ -9,7 +9,7 @@
 #include "library/library.h"
 #include "tools/toolset_adder.h"
 
-#define LISTED_MOST 10 /* of sessions that one could end: the default limit of them */
+#define LISTED_MOST 10 /* suggested for ending: the default limit of sessions */
 
 static AdderRequest *
 adder_session_options (const struct call *call, GError **error)
@@ -20,8 +20,8 @@ adder_session_options (const struct call *call, GError **error)
   return options;
 }
 
-/* Whether a session of that name lives. Where it does not and there was one, *RET_REASON (may be NULL) is
- * why, the caller's: it ended in this daemon, or with the last. */
+/* Whether a session of that name lives. If not and there was one, *RET_REASON (may be NULL) is why it ended,
+ * in this daemon or the previous one; the caller's. */
 static gboolean
 adder_session_lives (const struct call *call, const char *session, char **ret_reason)
 {
@@ -50,7 +50,7 @@ adder_session_add (GString *text, const json_t *session)
                           json_is_integer (idle_ms) ? idle : "");
 }
 
-/* The caller's sessions that live, LISTED_MOST at most. The caller's. */
+/* The caller's living sessions, at most LISTED_MOST. The caller's. */
 static char *
 adder_session_names (const struct call *call)
 {
@@ -68,7 +68,7 @@ adder_session_names (const struct call *call)
   return g_string_free (text, FALSE);
 }
 
-/* Where *PROBLEM is that there are too many sessions, makes it say what this caller can do about it. */
+/* If *PROBLEM is that there are too many sessions, adds what this caller can do about it. */
 static void
 adder_session_advise (const struct call *call, GError **problem)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tools of the toolset `analyst` share: the tables that a call names, and runs with them. */
+/* Shared by the tools of the toolset `analyst`: the tables that a call names, and runs with them. */
 #pragma once
 
 #include "analysis/head.h"
@@ -11,14 +11,14 @@
 /* ---- tables (analyst_tables.c) ---- */
 
 struct analyst_table {
-  char *file_id; /* a stored file; NULL: a text of the call's own */
-  int fd;        /* all of it, from the beginning on */
+  char *file_id; /* a stored file; NULL: text in the call itself */
+  int fd;        /* whole, from the start */
   struct head head;
 };
 
-/* The tables that CALL's arguments files and csv name, or else those that were loaded in its conversation:
- * into ANALYSIS, and in the same order into an array of struct analyst_table, the caller's. NULL with ERROR:
- * a file that is not there is ADDER_ERROR_NOT_FOUND, none at all ADDER_ERROR_INVALID. */
+/* The tables in CALL's arguments files and csv, or else those loaded in its conversation: into ANALYSIS, and
+ * in the same order into an array of struct analyst_table, the caller's. NULL with ERROR: a missing file is
+ * ADDER_ERROR_NOT_FOUND, no table at all ADDER_ERROR_INVALID. */
 GArray *analyst_tables (struct call *call, struct analysis *analysis, GError **error);
 
 /* ---- runs (analyst_host.c) ---- */
@@ -31,7 +31,8 @@ struct analyst_host {
 /* The function of a struct analysis_host. */
 json_t *analyst_host_run (gpointer data, const struct analysis_run *run, GError **error);
 
-/* Whether the caller is still there, as a descriptor that can be read once they are not: a thread looks. */
+/* Whether the caller is still there, as a descriptor that becomes readable once they are not: a thread
+ * watches. */
 struct analyst_watch;
 struct analyst_watch *analyst_watch_new (int watch_fd);
 int analyst_watch_fd (const struct analyst_watch *watch);
@@ -39,8 +40,8 @@ void analyst_watch_free (struct analyst_watch *watch);
 
 /* ---- the model (analyst_model.c) ---- */
 
-/* The model of the daemon's own for one question of CALL's owner; it must be closed. ADDER_ERROR_UNSUPPORTED:
- * there is none. ADDER_ERROR_BUSY: they have asked so often, or so much at once, that they have to wait. */
+/* The daemon's own model for one question of CALL's owner; it must be closed. ADDER_ERROR_UNSUPPORTED: there
+ * is none. ADDER_ERROR_BUSY: the owner has asked so often, or so much at once, that they must wait. */
 struct model *analyst_model_open (struct call *call, GError **error);
 /* NULL is allowed. */
 void analyst_model_close (struct call *call, struct model *model);

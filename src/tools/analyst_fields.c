@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of an analysis as fields. The words that say what each means in full are docs/analysis.md's. */
+/* The report of an analysis as fields. docs/analysis.md describes each in full. */
 #include "tools/analyst_fields.h"
 
 #include "common/field_rows.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What analyses tell (docs/analysis.md) as fields, for schemas. */
+/* The replies of analyses (docs/analysis.md) as fields, for schemas. */
 #pragma once
 
 #include "tools/table.h"
 
-/* A table as it was read, a result, what came of a check, and what was tried before. */
+/* A table as it was read, a result, the outcome of a check, and earlier attempts. */
 extern const struct field analyst_table_fields[], analyst_result_fields[], analyst_test_fields[],
     analyst_attempt_fields[];
 
-/* Who was asked, and what it used. */
+/* Which model was asked, and its usage. */
 extern const struct field analyst_model_fields[], analyst_usage_fields[];

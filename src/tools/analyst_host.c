@@ -13,9 +13,7 @@
 #include "common/json.h"
 #include "library/library.h"
 
-/* A stored file that is large is bind-mounted into the run; the head of one, and a text of the call's own,
- * are copied.
- */
+/* A large stored file is bind-mounted into the run; the head of one, and text in the call, are copied. */
 static gboolean
 analyst_host_add_file (AdderRequest *request, const struct analyst_table *table, const char *name,
                        gboolean whole, GError **error)
@@ -28,7 +26,7 @@ analyst_host_add_file (AdderRequest *request, const struct analyst_table *table,
   return adder_request_add_file (request, name, fd, error);
 }
 
-/* The profile lets none come back. */
+/* The profile returns no files. */
 static gboolean
 ask_for_table (AdderRequest *request, GError **error)
 {
@@ -97,8 +95,8 @@ analyst_host_run (gpointer data, const struct analysis_run *run, GError **error)
 
 struct analyst_watch {
   int watch_fd; /* the caller's, or -1 */
-  int gone_fd;  /* can be read once they are gone */
-  int end_fd;   /* can be read once nobody wants to know any more */
+  int gone_fd;  /* readable once they are gone */
+  int end_fd;   /* readable once nobody needs the answer */
   GThread *thread;
 };
 

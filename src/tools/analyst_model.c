@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whoever runs the daemon pays for its model, so what each owner may ask of it is counted. */
+/* The daemon's operator pays for its model, so each owner's questions are counted. */
 #include "common/config.h"
 #include "policy/rates.h"
 #include "tools/analyst.h"

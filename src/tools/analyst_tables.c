@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of a call: stored files of the caller's, and text that came with it. */
+/* Tables of a call: the caller's stored files, and text that came with it. */
 #include "tools/analyst.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ clear_table (gpointer data)
   g_free (table->file_id);
 }
 
-/* What is left out, or null, is found out. The caller's. */
+/* Missing or null settings are detected. The caller's. */
 static json_t *
 reading_of (const struct call *call)
 {
@@ -64,7 +64,7 @@ analyst_tables_add_stored (struct call *call, struct analysis *analysis, GArray 
   if (fd < 0)
     return FALSE;
   g_autofree char *own = file_name_stem (json_member_text (row, "name"));
-  /* A data set's name may mean another file in a moment; an id does not. */
+  /* A data set's name may soon mean another file; an id does not. */
   return analyst_tables_add (call, analysis, tables, name ? name : own, json_member_text (row, "file_id"),
                              json_member_text (row, "name"), &fd, error);
 }

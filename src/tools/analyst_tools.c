@@ -11,9 +11,9 @@
 
 #define REFUSED 126
 
-/* ---- what a call has ---- */
+/* ---- a call's input ---- */
 
-/* A parameter that is left out is null here, and missing where checks are read. The caller's. */
+/* An omitted parameter is null here, and missing where checks are read. The caller's. */
 static json_t *
 without_nulls (const json_t *list)
 {
@@ -68,7 +68,7 @@ analyst_tools_or_null (json_t *value)
   return value ? json_incref (value) : json_null ();
 }
 
-/* Of PNG, which is what interfaces make images of. */
+/* For PNG, which interfaces turn into images. */
 static json_t *
 analyst_tools_pictures_of (const struct analysis *analysis)
 {
@@ -83,8 +83,7 @@ analyst_tools_pictures_of (const struct analysis *analysis)
   return pictures;
 }
 
-/* Whether anything can be said about the code: what nobody had room for, or cancelled, is the error of the
- * call. */
+/* Whether the failure says something about the code: lack of room, or cancellation, is the call's error. */
 static gboolean
 is_told (const struct analysis *analysis)
 {
@@ -122,7 +121,7 @@ analyst_tools_reply_error (struct call *call, const struct analysis *analysis)
   call->reply->exit_code = (int)analysis->exit_code;
 }
 
-/* What run_analysis and ask_csv both tell. The caller's. */
+/* What run_analysis and ask_csv both report. The caller's. */
 static json_t *
 told (const struct analysis *analysis)
 {

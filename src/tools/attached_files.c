@@ -7,12 +7,12 @@
 #include "library/library.h"
 #include "store/files.h"
 
-/* A directory of this name is in /tmp. */
+/* A directory in /tmp has this name. */
 #define TAKEN_NAME    "output"
 #define INSTEAD_OF_IT "output-file"
 
-/* What is for one run is kept under what begins with a control character, and what is for a conversation,
- * which may be called anything, behind an equals sign. The caller's. */
+/* Files for one run are kept under a key that begins with a control character, and those of a conversation,
+ * which may have any name, after an equals sign. The caller's. */
 static char *
 attached_files_key_of (const struct call *call, const char *session)
 {
@@ -50,7 +50,7 @@ attached_files_add (struct call *call, const char *session, const char *file_id,
   return ok;
 }
 
-/* One that expired, or was removed, would fail every run from now on. */
+/* A file that expired or was removed would otherwise fail every run from now on. */
 static gboolean
 is_stored (struct call *call, const char *file_id)
 {
@@ -72,7 +72,7 @@ attached_files_put (struct call *call, const char *session, AdderRequest *reques
 {
   struct conversation_states *states = call->tools->attached_files;
   const char *owner = call->caller->owner;
-  /* Most runs have none, and who asks for a session is told by the run itself. */
+  /* Most runs have none, and the run itself reports errors with its session. */
   if (conversation_states_living (states) == 0)
     return TRUE;
   g_autofree char *key = attached_files_key_of (call, session);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a name and arguments to a handler's reply, and what handlers share. */
+/* From a name and arguments to a handler's reply, and helpers for handlers. */
 #include "tools/call.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@
 #define VIOLATIONS_SHOWN    20
 #define STANDARD_PROFILE    "standard"
 
-/* Whose questions to a model are counted. */
+/* The owner whose questions to a model are counted. */
 #define OWNERS_MAX 4096
 
 struct tools *
@@ -148,7 +148,7 @@ is_fault (const GError *problem)
   return TRUE;
 }
 
-/* A model has no terminal, and not every caller is told where records and files are kept. */
+/* A model has no terminal, and not every caller may learn where records and files are kept. */
 void
 call_fail (struct call *call, const GError *problem)
 {
@@ -304,7 +304,7 @@ ran_stderr (const struct ran *ran)
     g_autofree char *refusal = ran_refusal (ran);
     call_append_line (text, refusal);
   } else if (ran->outcome == ADDER_OUTCOME_ERROR) {
-    /* What sys.exit() said is on standard error, and a traceback ends in the message. */
+    /* The message of sys.exit() is on standard error, and a traceback ends in its message. */
     g_autofree char *advice = ran_advice (ran);
     call_append_line (text, advice);
   } else if (!strstr (traceback, ran_error (ran, "message")))
@@ -330,7 +330,7 @@ call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran)
   struct ran ran = {.outcome = adder_result_outcome (result), .exit_code = adder_result_exit_code (result)};
   ran.result = library_result (result);
   adder_result_free (result);
-  /* What a refusal says is about the code as well; of all else that was no run nothing can be told. */
+  /* A refusal says something about the code as well; any other failed run says nothing. */
   if (call_code_ran (ran.outcome) || ran.outcome == ADDER_OUTCOME_REFUSED) {
     attached_files_end (call);
     *ret_ran = ran;
@@ -380,7 +380,7 @@ call_handle_operation (struct call *call)
   call_reply_value (call, value, problem);
 }
 
-/* [roles] of the configuration may name a tool by its name, or with its toolset. */
+/* [roles] of the configuration may name a tool with or without its toolset. */
 gboolean
 tool_is_available (const struct config *config, struct tool_enablement *enablement,
                    const struct role_caller *caller, const struct toolset *toolset, const struct tool *tool,
@@ -410,7 +410,7 @@ parse_caller (const struct config *config, const struct tool_caller *caller, str
   return TRUE;
 }
 
-/* Who was given one toolset has no other, whatever it is called by. */
+/* A caller bound to one toolset has no other, under any name. */
 static gboolean
 may_use_toolset (const struct tool_caller *caller, const struct toolset *toolset, GError **error)
 {
@@ -444,7 +444,7 @@ tools_call (struct tools *tools, const char *toolset, const char *name, const js
   *ret_reply = (struct tool_reply){0};
   struct tool_caller asking = *caller;
   struct call call = {.tools = tools, .caller = &asking, .reply = ret_reply, .cancel_fd = -1};
-  /* An id of no characters is what a caller sends who has none. */
+  /* A caller without an id may send an empty one. */
   if (asking.conversation && asking.conversation[0] == '\0')
     asking.conversation = NULL;
   if (call_find (tools, toolset, name, caller, &call, &problem))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call of a tool, as its handler sees it. A handler reads arguments, which were checked, builds requests
- * of include/adder.h, and gives one reply. */
+/* One call of a tool, for its handler. A handler reads checked arguments, builds requests of include/adder.h,
+ * and gives one reply. */
 #pragma once
 
 #include <glib.h>
@@ -23,12 +23,12 @@ struct call {
   struct tools *tools;
   const struct toolset *toolset;
   const struct tool *tool;
-  const json_t *arguments; /* every parameter is there */
+  const json_t *arguments; /* complete, with defaults */
   const struct tool_caller *caller;
   struct tool_reply *reply;  /* not given yet: its value is NULL */
   char *attached;            /* files for this call's run alone (attached_files.c), or NULL */
-  int cancel_fd;             /* as call_cancel_fd made it, or -1 */
-  gint64 told_us, told_part; /* when the caller was last told how far it is, and how far */
+  int cancel_fd;             /* from call_cancel_fd, or -1 */
+  gint64 told_us, told_part; /* when progress was last reported, and how much */
 };
 
 /* ---- arguments ---- */
@@ -40,20 +40,21 @@ gboolean call_flag (const struct call *call, const char *name);
 
 /* ---- operations ---- */
 
-/* Does the operation NAME (operations/operation.h) for the caller; PARAMS are taken. The value is the
+/* Calls the operation NAME (operations/operation.h) for the caller; PARAMS are taken. The value is the
  * caller's of this, or NULL with ERROR. */
 json_t *call_operation (const struct call *call, const char *name, json_t *params, GError **error);
 
 /* ---- runs ---- */
 
-/* A request for CODE with PROFILE (NULL: the standard one), of the caller. The caller of this owns it. */
+/* A request for CODE with PROFILE (NULL: the standard one), for the tool's caller. The caller of this
+ * function owns it. */
 AdderRequest *call_request (const struct call *call, const char *code, const char *profile);
 
-/* Ends REQUEST with PROFILE (NULL: the standard one) after so long. */
+/* Sets the time limit of REQUEST with PROFILE (NULL: the standard one). */
 gboolean call_set_timeout (const struct call *call, AdderRequest *request, const char *profile,
                            gint64 seconds, GError **error);
 
-/* Has REQUEST work in the caller's own directory, where they named one, with their variables and in their own
+/* Makes REQUEST run in the caller's own directory, if they named one, with their variables and in their own
  * environment. */
 gboolean call_set_directory (const struct call *call, AdderRequest *request, GError **error);
 
@@ -64,49 +65,48 @@ struct ran {
 };
 void ran_clear (struct ran *ran);
 
-/* Whether time was over: on the clock or, where a profile gives no more of it than that, of the processors.
- */
+/* Whether the time limit was reached: of the clock or, if a profile gives no more of it, of the
+ * processors. */
 gboolean ran_is_timeout (const struct ran *ran);
 
-/* Takes REQUEST and runs it to its end. FALSE when there is nothing more for the handler to do: what was no
- * run of the code (nobody had room for it, it was cancelled, somebody has to say yes first, a fault of
- * Adder's or of the input) is answered as error_reply, whatever the tool. */
+/* Takes REQUEST and runs it to its end. FALSE when the handler is done: if the code did not run (no room,
+ * cancelled, approval needed, an error of Adder's or of the input) the answer is error_reply, for every
+ * tool. */
 gboolean call_run (struct call *call, AdderRequest *request, struct ran *ret_ran);
 
-/* Its two halves, for handlers that want a run's events: the next one, which the caller of the tool is told
- * of as well; FALSE when it is the result, which is this caller's. Then what came of it; takes RESULT. */
+/* Its two halves, for handlers that want a run's events: the next one, which is also reported to the tool's
+ * caller; FALSE when it is the result, which is this caller's. Then the evaluation of the result; takes
+ * RESULT. */
 gboolean call_next (struct call *call, AdderRun *run, AdderEvent *event);
 gboolean call_take_result (struct call *call, AdderResult *result, struct ran *ret_ran);
 
-/* A member of the result's error, "" where there is none. */
+/* A member of the result's error, "" if absent. */
 const char *ran_error (const struct ran *ran, const char *member);
 const char *ran_text (const struct ran *ran, const char *member);
 
-/* Why code was refused, in lines: each violation with its hint, or the one sentence that there is. The
+/* Why code was refused, in lines: each violation with its hint, or the error's single sentence. The
  * caller's. */
 char *ran_refusal (const struct ran *ran);
 
-/* What to do about it, in lines: what the sandbox refused, with hints, or the error's own hint. The caller's.
- */
+/* Advice, in lines: what the sandbox refused, with hints, or the error's own hint. The caller's. */
 char *ran_advice (const struct ran *ran);
 
-/* What a plain interpreter would have written on standard error: what the code wrote, then the traceback, or
- * in one line what else ended it. The caller's. */
+/* What a plain interpreter would have written on standard error: the code's own output, then the traceback,
+ * or one line about another end. The caller's. */
 char *ran_stderr (const struct ran *ran);
 
-/* ---- work that is no run (progress.c) ---- */
+/* ---- work outside runs (progress.c) ---- */
 
-/* Tells the caller how far the call is: TEXT is a line for people, "3 of 10 providers, 812 rows"; OF 0:
- * nobody knows how much there is. Costs next to nothing and may be called at any rate: what follows too soon
- * on another is left out, unless another hundredth is done. */
+/* Reports progress to the caller: TEXT is a line for people, "3 of 10 providers, 812 rows"; OF 0: unknown
+ * total. Cheap, and may be called at any rate: reports that follow too soon are dropped, unless another
+ * hundredth is done. */
 void call_progress (struct call *call, const char *text, gint64 done, gint64 of);
 
-/* Can be read once the caller hung up or had enough, and from then on. The call's; -1: they cannot, or the
- * process has no more descriptors. A run that comes after that needs adder_request_set_watch (request, -1).
- */
+/* Becomes readable once the caller hung up or stopped the call. The call's; -1: they cannot, or descriptors
+ * ran out. A later run needs adder_request_set_watch (request, -1). */
 int call_cancel_fd (struct call *call);
 
-/* Releases what the two needed. */
+/* Releases the resources of the two. */
 void call_progress_clear (struct call *call);
 
 /* ---- replies ---- */
@@ -117,7 +117,7 @@ void call_reply (struct call *call, json_t *value, const struct ran *ran);
 /* VALUE, which is taken, or PROBLEM where it is NULL. */
 void call_reply_value (struct call *call, json_t *value, const GError *problem);
 
-/* The same for what a library's function answers as JSON text, which is taken; NULL: PROBLEM is the reply. */
+/* The same for JSON text from a library function, which is taken; NULL: PROBLEM is the reply. */
 void call_reply_text (struct call *call, char *text, const GError *problem);
 
 /* error_reply. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* States, in the order of their last use: those that expire and those that have to go are at the head of
- * the queue. */
+/* States, in order of last use: those that expire or must make room are at the head of the queue. */
 #include "tools/conversation_state.h"
 
 #include <string.h>
@@ -82,14 +81,14 @@ conversation_state_expire (struct conversation_states *states)
     conversation_state_forget (states, state);
 }
 
-/* An owner has no line break, so two pairs cannot have one key. The caller's. */
+/* An owner has no line break, so the key is unambiguous. The caller's. */
 static char *
 conversation_state_key_of (const char *owner, const char *conversation)
 {
   return g_strdup_printf ("%s\n%s", owner, conversation);
 }
 
-/* The state, as used now, or NULL. */
+/* The state, marked as used now, or NULL. */
 REQUIRES (conversation_states)
 static struct conversation_state *
 conversation_state_find (struct conversation_states *states, const char *owner, const char *conversation)
@@ -140,7 +139,7 @@ conversation_state_make (struct conversation_states *states, const char *owner, 
   return state;
 }
 
-/* What the pair takes, 0 where the name is not there. */
+/* The size of the pair, 0 if the name is absent. */
 static gsize
 conversation_state_bytes_of (const struct conversation_state *state, const char *name)
 {
@@ -158,7 +157,7 @@ conversation_state_set (struct conversation_state *state, const char *name, cons
   state->bytes += conversation_state_bytes_of (state, name);
 }
 
-/* Whether TEXT may be kept under NAME (unless NULL), and, where it is the LAST value, as that. */
+/* Whether TEXT fits under NAME (unless NULL), and, if LAST, as the last value. */
 static gboolean
 conversation_state_has_room (const struct conversation_states *states, const struct conversation_state *state,
                              gboolean last, const char *name, const char *text, GError **error)
@@ -233,7 +232,7 @@ conversation_state_keep (struct conversation_states *states, const char *owner, 
     conversation_state_set (state, last ? CONVERSATION_STATE_LAST : NULL, text);
     conversation_state_set (state, name, text);
   } else if (last)
-    /* An older value in its place would be taken for it. */
+    /* An older value in its place would be mistaken for it. */
     unset (state, CONVERSATION_STATE_LAST);
   g_mutex_unlock (&states->lock);
   return ok;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What conversations remember: of exact computation the last value, and values under names; of files that
- * were loaded their ids under names. A state belongs to an owner and a conversation, has bounds ([tools] of
- * the configuration), and is forgotten when it was not used for a while. Values are text. May be used from
- * any number of threads. */
+/* What conversations remember: for exact computation the last value, and named values; for loaded files their
+ * ids by name. A state belongs to an owner and a conversation, has bounds ([tools] of the configuration), and
+ * is forgotten after a time without use. Values are text. May be used from any number of threads. */
 #pragma once
 
 #include <glib.h>
@@ -14,18 +13,18 @@
 
 struct conversation_states;
 
-/* CONFIG must outlive it. NOUN is what a value is called in errors: "value". */
+/* CONFIG must outlive it. NOUN is the word for a value in errors: "value". */
 struct conversation_states *conversation_states_new (const struct config *config, const char *noun);
 void conversation_states_free (struct conversation_states *states);
 
-/* {NAME: text} of the conversation; empty where there is none, or CONVERSATION is NULL. The caller's. */
+/* {NAME: text} of the conversation; empty if there is none, or CONVERSATION is NULL. The caller's. */
 json_t *conversation_states_get (struct conversation_states *states, const char *owner,
                                  const char *conversation);
 
-/* Keeps TEXT as the last value, and under NAME where that is not NULL. Without a conversation nothing is
- * kept. Where there is no room, the conversation has no last value any more, the others stay, and
- * ADDER_ERROR_INVALID names the bound. Too many states: the one that was not used for longest is forgotten,
- * of the same owner where that one has too many. */
+/* Keeps TEXT as the last value, and under NAME if that is not NULL. Without a conversation nothing is kept.
+ * Without room, the conversation loses its last value, the others stay, and ADDER_ERROR_INVALID names the
+ * bound. At the limit of states the least recently used is forgotten, of the same owner if that one has too
+ * many. */
 gboolean conversation_states_put (struct conversation_states *states, const char *owner,
                                   const char *conversation, const char *name, const char *text,
                                   GError **error);
@@ -35,13 +34,13 @@ gboolean conversation_states_set (struct conversation_states *states, const char
                                   const char *conversation, const char *name, const char *text,
                                   GError **error);
 
-/* Forgets what is under NAME. */
+/* Forgets the value under NAME. */
 void conversation_states_unset (struct conversation_states *states, const char *owner,
                                 const char *conversation, const char *name);
 
-/* Forgets the conversation's. */
+/* Forgets the conversation's state. */
 void conversation_states_drop (struct conversation_states *states, const char *owner,
                                const char *conversation);
 
-/* How many have not expired. */
+/* The number of unexpired states. */
 guint conversation_states_living (struct conversation_states *states);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* collect_dataset: what databases of materials answer, kept as a data set. */
+/* collect_dataset: answers of databases of materials, kept as a data set. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ const struct field *const collect_dataset_replies[] = {reply, NULL};
 
 /* ---- rows ---- */
 
-/* ROWS as lines of JSON, in a file without a name: its descriptor, or -1. */
+/* ROWS as lines of JSON, in an unnamed file: its descriptor, or -1. */
 static int
 dataset_collect_write_rows (struct store *store, const json_t *rows, guint64 *ret_bytes, GError **error)
 {
@@ -67,7 +67,7 @@ dataset_collect_write_rows (struct store *store, const json_t *rows, guint64 *re
   return fd_steal (&fd);
 }
 
-/* Why there are no rows: what the first that failed said, else that there are none. */
+/* Why there are no rows: the first failure, or that nothing was found. */
 static void
 nothing_came (const json_t *found, GError **error)
 {
@@ -89,7 +89,7 @@ nothing_came (const json_t *found, GError **error)
 
 /* ---- what is known ---- */
 
-/* The arguments that ask, with the filter that they became. */
+/* The search arguments, with the filter made from them. */
 static json_t *
 query_of (const struct call *call, const json_t *found)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools that make data sets share. */
+/* Shared by tools that make data sets. */
 #pragma once
 
 #include "tools/dataset_work.h"
@@ -24,11 +24,11 @@
 
 struct dataset_keeping {
   const char *name;
-  const json_t *facts; /* what is known beside the columns */
+  const json_t *facts; /* facts beside the columns */
   const struct dataset_made *made;
   gboolean complete, keep_versions;
 };
-/* Keeps what a sandbox made, as the caller's data set. NULL with ERROR; the caller's. */
+/* Keeps a sandbox's output as the caller's data set. NULL with ERROR; the caller's. */
 struct dataset *dataset_keep (struct call *call, const struct dataset_keeping *keeping, GError **error);
 
 /* {"name", "version", "rows", "bytes", "complete", "created"}; the caller's. */

@@ -214,7 +214,7 @@ const struct field *const import_dataset_replies[] = {import_reply, NULL};
 static const struct field put_reply[] = {FIELDS_DATASET, {0}};
 const struct field *const put_dataset_replies[] = {put_reply, NULL};
 
-/* What a data set is called that is made of the file NAME. The caller's. */
+/* The name of a data set made from the file NAME. The caller's. */
 static char *
 name_of_file (const char *name)
 {

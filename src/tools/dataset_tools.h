@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data sets for agents: kept tables with what is known of them, by name. */
+/* Data sets for agents: kept tables with their descriptions, by name. */
 #pragma once
 
 #include "tools/call.h"

@@ -15,7 +15,7 @@
 
 #define WALL_MS         (10 * 60 * 1000)
 #define MEMORY_BYTES    (G_GUINT64_CONSTANT (2) << 30)
-#define WORKSPACE_BYTES (G_GUINT64_CONSTANT (256) << 20) /* what a run has that asks for nothing */
+#define WORKSPACE_BYTES (G_GUINT64_CONSTANT (256) << 20) /* what a run gets by default */
 #define ANSWER_NAME     "answer.json"
 #define ANSWER_BYTES    (16 << 20)
 #define TABLE_NAME      "table.parquet"
@@ -24,7 +24,7 @@ static const char code[] = "import sys\n"
                            "from adder_runner import datasets\n"
                            "datasets.main(*sys.argv[1:])\n";
 
-/* What each job is called in there, and what it leaves. */
+/* Each job's name in the sandbox, and its output. */
 static const struct job {
   const char *name, *description;
   gboolean answers, makes_table;
@@ -56,7 +56,7 @@ dataset_work_add_source (const struct dataset_work *work, AdderRequest *request,
   return adder_request_add_file (request, work->source, work->fd, error);
 }
 
-/* A large table may have to be copied, and what it becomes lies beside it. */
+/* A large table may have to be copied, and its converted form is stored beside it. */
 static gboolean
 dataset_work_set_limits (const struct dataset_work *work, AdderRequest *request, GError **error)
 {
@@ -131,7 +131,7 @@ dataset_work_read_answer (const AdderResult *result, GError **error)
   return json_parse_object (text, (gsize)st.st_size, "what the sandbox tells of the table", error);
 }
 
-/* A file that only looks like Parquet fails in the sandbox that reads it; one that does not is refused. */
+/* A file that only looks like Parquet fails in the sandbox that reads it; any other is refused. */
 static gboolean
 is_parquet (int fd)
 {
@@ -154,7 +154,7 @@ dataset_work_take_table (const AdderResult *result, struct dataset_made *made, G
   return FALSE;
 }
 
-/* The files of the run are kept as those of any: but for TARGET, they are nobody's business. */
+/* The run's files are stored like any others: except TARGET, they are of no interest. */
 static void
 take_stored (struct call *call, const json_t *result, const char *target, struct dataset_made *made)
 {
@@ -170,9 +170,8 @@ take_stored (struct call *call, const json_t *result, const char *target, struct
   }
 }
 
-/* Why the sandbox made nothing: REASON, the error of its run, may be NULL. What its reader refuses names the
- * file.
- */
+/* Why the sandbox made nothing: REASON, the error of its run, may be NULL. An error of its reader names the
+ * file. */
 static void
 dataset_work_set_reason (const struct dataset_work *work, const json_t *reason, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work on tables of data sets, in a sandbox (runner/python/datasets.py): what is in them came from others. */
+/* Work on tables of data sets, in a sandbox (runner/python/datasets.py): their content is untrusted. */
 #pragma once
 
 #include "store/datasets.h"
@@ -16,16 +16,16 @@ enum dataset_job {
 struct dataset_work {
   enum dataset_job job;
   const char *shown;   /* what messages call it; NULL: the data set */
-  const char *source;  /* what the table is called in there */
-  const char *file_id; /* the stored file that it is, the caller's; NULL: what FD has */
+  const char *source;  /* the table's name in the sandbox */
+  const char *file_id; /* its stored file, the caller's; NULL: the content of FD */
   int fd;
   guint64 bytes;      /* of it */
-  const char *target; /* the name of the file that it becomes; of a head the number of rows */
+  const char *target; /* the name of the resulting file; for a head the number of rows */
   const char *wanted; /* of an import, which table of several; NULL: the file has one */
-  gboolean unwatched; /* the caller had enough, and what there is shall be kept */
+  gboolean unwatched; /* the caller stopped the call, and partial results are to be kept */
 };
 
-/* What came of it. */
+/* The results. */
 struct dataset_made {
   json_t *answer; /* {"rows": ..., "columns": [...], "assumed": [...]}; of a head {"rows": [...]}; NULL for
                      CSV and JSON */
@@ -34,5 +34,5 @@ struct dataset_made {
 };
 void dataset_made_clear (struct dataset_made *made);
 
-/* FALSE: CALL has its reply, which says why. */
+/* FALSE: CALL has its reply, the reason. */
 gboolean dataset_work_run (struct call *call, const struct dataset_work *work, struct dataset_made *ret_made);

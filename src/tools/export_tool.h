@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of earlier runs for agents: the tool that several toolsets have. */
+/* Tables of earlier runs for agents: a tool shared by several toolsets. */
 #pragma once
 
 #include "tools/call.h"

@@ -186,7 +186,7 @@ file_tools_read (int fd, gint64 offset, gsize length, GError **error)
   return g_steal_pointer (&data);
 }
 
-/* How many bytes at the beginning of DATA belong to a character that began before it. */
+/* How many bytes at the beginning of DATA continue an earlier character. */
 static gsize
 file_tools_skip (const char *data, gsize length)
 {
@@ -196,7 +196,7 @@ file_tools_skip (const char *data, gsize length)
   return skip;
 }
 
-/* How many of the LENGTH bytes of DATA are whole characters; 0: it is no text. A character that is cut off by
+/* How many of the LENGTH bytes of DATA are whole characters; 0: it is not text. An incomplete character at
  * the end has fewer than 4 bytes. */
 static gsize
 file_tools_whole (const char *data, gsize length, gboolean is_end)

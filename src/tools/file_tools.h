@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_file and list_files: stored files in the runs that follow. The same in each toolset that has them, but
- * that sessions are named in ours alone. */
+/* load_file and list_files: stored files in later runs. The same in each toolset that has them, except that
+ * only ours names sessions. */
 #pragma once
 
 #include "tools/call.h"
@@ -9,18 +9,18 @@ extern const struct field load_file_parameters[], load_file_session_parameters[]
 extern const struct field *const load_file_replies[], *const list_files_replies[];
 
 void load_file_tool (struct call *call);
-/* What is told of a file that is called NAME in /tmp. */
+/* The reply about a file called NAME in /tmp. */
 void load_file_reply (struct call *call, const char *name);
 void list_files_tool (struct call *call);
 
-/* get_file: what a client reads that cannot follow links. */
+/* get_file: for clients that cannot follow links. */
 extern const struct field get_file_parameters[];
 extern const struct field *const get_file_replies[];
 void get_file_tool (struct call *call);
 
 #define FILES_OF_CALL 64
 
-/* Whether TEXT can be the id of a stored file, or "@" and what names one; else it is a path. */
+/* Whether TEXT can be a stored file's id, or "@" and a name; else it is a path. */
 gboolean file_tools_is_id (const char *text);
 
 /* clang-format off */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats that are JSON: one function each, and what they make is decided by the table alone. */
+/* The JSON formats: one function each, driven by the table. */
 #include "tools/format.h"
 
 #include <string.h>

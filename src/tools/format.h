@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools as those who offer them to a model want them. */
+/* Descriptions of tools for those who offer them to a model. */
 #pragma once
 
 #include <glib.h>
@@ -7,7 +7,7 @@
 
 #include "tools/table.h"
 
-/* Which tools are told of: those for which it returns TRUE. */
+/* Selects the tools for which it returns TRUE. */
 typedef gboolean (*tool_filter) (const struct toolset *toolset, const struct tool *tool, void *data);
 
 enum tool_format {
@@ -16,7 +16,7 @@ enum tool_format {
   TOOL_FORMAT_OPENAI,     /* the array "tools" of a chat completion */
   TOOL_FORMAT_ANTHROPIC,  /* the array "tools" of a message */
   TOOL_FORMAT_MARKDOWN,   /* documentation */
-  TOOL_FORMAT_OPERATIONS, /* documentation of what tools, and all other interfaces, call */
+  TOOL_FORMAT_OPERATIONS, /* documentation of the operations behind tools and all other interfaces */
 };
 
 /* ADDER_ERROR_INVALID lists the formats. */
@@ -25,7 +25,7 @@ gboolean tool_format_parse (const char *text, enum tool_format *ret_format, GErr
 /* One tool of a JSON format, with DESCRIPTION (installed.h). The caller's. */
 json_t *tool_describe (const struct tool *tool, enum tool_format format, const char *description);
 
-/* The same for MCP, as short as it goes, for a list of basic tools. The caller's. */
+/* The same for MCP, as short as possible, for a list of basic tools. The caller's. */
 json_t *tool_describe_basic (const struct tool *tool, const char *description);
 
 /* A line of LIST: toolset, name, role, title. */
@@ -38,6 +38,6 @@ void tool_write (GString *text, const struct toolset *toolset, enum tool_format 
 /* Appends docs/operations.md to TEXT. */
 void tool_write_operations (GString *text);
 
-/* The paragraphs of the system prompt that tell a model what it has. Empty where it has nothing. The
+/* The paragraphs of the system prompt that describe the tools to a model. Empty without tools. The
  * caller's. */
 char *tool_prompt (const struct toolset *toolset, tool_filter filter, void *data);

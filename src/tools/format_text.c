@@ -80,7 +80,7 @@ write_parameters (GString *text, const struct field *fields)
   g_string_append_c (text, '\n');
 }
 
-/* What an object has, or each of a list. */
+/* The members of an object, or of a list's items. */
 static void
 format_text_append_members (GString *text, const struct field *fields)
 {

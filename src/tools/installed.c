@@ -7,11 +7,11 @@
 #include "engine/host/environment.h"
 #include "policy/profile.h"
 
-/* Of the whole list: what a model reads with every request. */
+/* Of the whole list: a model reads it with every request. */
 #define LIST_BYTES    1200
 #define PROBLEM_BYTES 400
 
-/* What scientists ask for comes first, then the rest by name. */
+/* Common packages of scientists come first, then the rest by name. */
 static const char *const main_packages[] = {"numpy",  "pandas",       "matplotlib", "scipy", "scikit-learn",
                                             "polars", "pyarrow",      "pymatgen",   "ase",   "sympy",
                                             "torch",  "statsmodels",  "seaborn",    "jax",   "tensorflow",
@@ -41,7 +41,7 @@ installed_list_packages (GPtrArray *packages)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-/* As apply_profile of the library has it for a call. */
+/* As the library's apply_profile decides for a call. */
 static struct environment *
 installed_find (const struct toolset *toolset, const struct config *config, const char *python,
                 GError **error)

@@ -30,7 +30,7 @@ call_texts (const struct call *call, const char *name)
   return texts;
 }
 
-/* Models send empty texts and lists for what they leave out. */
+/* Models send empty texts and lists for omitted arguments. */
 const char *
 call_said (const struct call *call, const char *name)
 {
@@ -68,7 +68,7 @@ materials_call_clear (struct materials_call *search)
   g_clear_pointer (&search->providers, g_free);
 }
 
-/* ---- how far it is ---- */
+/* ---- progress ---- */
 
 static void
 materials_call_saw (gpointer data, const struct materials_progress *progress)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tools have in common that search databases of materials: parameters, and how far they are. */
+/* Shared by the tools that search databases of materials: parameters, and progress. */
 #pragma once
 
 #include "common/field_rows.h"
 #include "materials/search.h"
 #include "tools/call.h"
 
-/* "100" of a number: what a parameter is where nobody says. */
+/* "100" for a number: a parameter's default. */
 #define MATERIALS_TEXT_OF(number)  #number
 #define MATERIALS_STANDARD(number) MATERIALS_TEXT_OF (number)
 
@@ -19,7 +19,7 @@
   {.name = "formula", .types = FIELD_TEXT, .optional = TRUE, .maximum = QUERY_FORMULA_MAX, \
    .text = "A formula, whose proportions a material has: \"TiO2\"."}
 
-/* The rows of all that materials_call_search reads. */
+/* The parameters that materials_call_search reads. */
 #define MATERIALS_QUERY_FIELDS \
   MATERIALS_ELEMENTS_FIELD, MATERIALS_FORMULA_FIELD, \
   {.name = "nsites_min", .types = FIELD_INTEGER, .optional = TRUE, .minimum = 1, .maximum = QUERY_NSITES_MAX, \
@@ -58,13 +58,13 @@ struct materials_call {
   const char **elements, **providers; /* texts are the call's */
 };
 void materials_call_read (const struct call *call, struct materials_call *ret_search);
-/* An empty text or list is none. */
+/* An empty text or list counts as absent. */
 const char *call_said (const struct call *call, const char *name);
 void materials_call_clear (struct materials_call *search);
 
-/* The texts of the list NAME, ending with NULL; NULL where there are none. The array is the caller's
+/* The texts of the list NAME, ending with NULL; NULL if there are none. The array is the caller's
  * (g_free). */
 const char **call_texts (const struct call *call, const char *name);
 
-/* Has CALL's caller told how far the search is, and the search end when they had enough. */
+/* Reports the search's progress to CALL's caller, and ends the search when they stop it. */
 void materials_call_watch (struct call *call, struct materials_watch *ret_watch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call whose work is no run says while it lasts, and how it learns that nobody waits any more. */
+/* Progress reports of a call that works outside runs, and how it notices that nobody waits. */
 #include <sys/epoll.h>
 
 #include "base/fd.h"
@@ -8,7 +8,7 @@
 #include "tools/call.h"
 
 #define APART_US 100000
-#define PARTS    100 /* of the whole; each more is told at once, for it may be the last for long */
+#define PARTS    100 /* of the whole; such steps are reported at once, since the next may take long */
 #define TEXT_MAX 300 /* bytes */
 
 json_t *
@@ -43,8 +43,8 @@ call_progress (struct call *call, const char *text, gint64 done, gint64 of)
   call->caller->progressed (call->caller->saw_data, &progress);
 }
 
-/* The caller's socket itself could be read as well when they send their next request, which ends nothing. A
- * set of one event, their hanging up, is readable for that alone. */
+/* The caller's next request would make the socket itself readable, which ends nothing. An epoll set for its
+ * hang-up alone becomes readable only then. */
 int
 call_cancel_fd (struct call *call)
 {

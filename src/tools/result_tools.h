@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Long output for agents: the tool that reads on in it, which several toolsets have, and previews of it. */
+/* Long output for agents: the tool that reads the rest of it, shared by several toolsets, and previews of
+ * it. */
 #pragma once
 
 #include "tools/call.h"
@@ -25,10 +26,9 @@ extern const struct field peek_parameters[];
 extern const struct field *const peek_replies[];
 void peek_result_tool (struct call *call);
 
-/* TEXT of a run's STREAM as it is, or head and tail of it where it has more than MOST characters and all of
- * it is kept. The caller's. */
+/* TEXT of a run's STREAM as it is, or its head and tail if it exceeds MOST characters and is kept whole. The
+ * caller's. */
 char *ran_preview (const struct ran *ran, const char *stream, const char *text, glong most);
 
-/* Where more was printed than its reply has: under what it is kept. NULL: there is no more, or it is not
- * kept. */
+/* If the reply truncates the output: the id under which it is kept. NULL: not truncated, or not kept. */
 const char *ran_result_id (const struct ran *ran);

@@ -22,8 +22,8 @@ const struct field error_reply[] = {
     {0},
 };
 
-/* The basic forms are short: they leave out what stands only in the whole toolset (FIELD_IN_FULL), and a
- * reply is told by types alone. */
+/* The basic forms are short: they omit fields for the whole toolset only (FIELD_IN_FULL), and describe a
+ * reply by types alone. */
 enum form { FORM_INPUT, FORM_BASIC_INPUT, FORM_STRICT, FORM_OUTPUT, FORM_BASIC_OUTPUT };
 
 static gboolean
@@ -84,7 +84,7 @@ add_members (json_t *schema, const struct field *field, enum form form)
 
 static json_t *value_schema (const struct field *field, guint types, enum form form, gboolean inner);
 
-/* Of an object whose names are the caller's. */
+/* Of an object with names chosen by the caller. */
 static void
 schema_add_values (json_t *schema, const struct field *field, enum form form)
 {
@@ -93,8 +93,8 @@ schema_add_values (json_t *schema, const struct field *field, enum form form)
     json_object_set_new (schema, "additionalProperties", value_schema (field, field->items, form, TRUE));
 }
 
-/* A value of TYPES, with what bounds it: FIELD's own, or (INNER) one in the list or the map that FIELD is,
- * which has no bounds but its members. */
+/* A value of TYPES, with its bounds: FIELD's own, or (INNER) an item of the list or map FIELD, which has no
+ * bounds but its members. */
 static json_t *
 plain_schema (const struct field *field, guint types, enum form form, gboolean inner)
 {
@@ -118,8 +118,8 @@ plain_schema (const struct field *field, guint types, enum form form, gboolean i
   return schema;
 }
 
-/* A "type" of several names is legal and understood by few who translate schemas for models: each type has a
- * schema of its own. The strict form is for those who know it. */
+/* A "type" with several names is legal, but few translators of schemas for models understand it: each type
+ * gets its own schema. The strict form is for those that do. */
 static json_t *
 value_schema (const struct field *field, guint types, enum form form, gboolean inner)
 {
@@ -134,8 +134,8 @@ value_schema (const struct field *field, guint types, enum form form, gboolean i
   return json_pack ("{s:o}", "anyOf", choices);
 }
 
-/* What a person reads of FIELD: what it is, its unit, and in the strict form what may not be said otherwise.
- * The caller's. */
+/* FIELD for people: what it is, its unit, and in the strict form the constraints that the schema cannot
+ * express. The caller's. */
 static char *
 schema_describe (const struct field *field, enum form form)
 {
@@ -161,7 +161,7 @@ field_schema (const struct field *field, enum form form)
   return schema;
 }
 
-/* {"type": "object", ...} with FIELDS and nothing else; of a basic reply, with all that it may have. */
+/* {"type": "object", ...} with FIELDS and nothing else; for a basic reply, with all its possible members. */
 static json_t *
 object_schema (const struct field *fields, enum form form)
 {
@@ -206,7 +206,7 @@ schema_basic_input (const struct tool *tool)
 
 /* ---- replies ---- */
 
-/* FIELDS and the run's id, of which a basic reply need not tell. */
+/* FIELDS and the run's id, which a basic reply may omit. */
 static json_t *
 schema_reply_schema (const struct field *fields, enum form form)
 {
@@ -219,8 +219,8 @@ schema_reply_schema (const struct field *fields, enum form form)
   return schema;
 }
 
-/* Moves the shapes that stand in SCHEMA, at or below "properties", to DEFS by the names of what has them, and
- * leaves references. Of one name there is one shape: another of that name stays where it is. */
+/* Moves the shapes in SCHEMA, at or below "properties", to DEFS under the names of their members, leaving
+ * references. Each name has one shape: a different shape of that name stays in place. */
 static void
 schema_share (json_t *schema, json_t *defs)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields that several tools have. */
+/* Fields shared by several tools. */
 #pragma once
 
 #include "operations/fields.h"
@@ -13,7 +13,7 @@
 #define FIELD_TIMEOUT(standard_value, most) \
   {.name = "timeout", .types = FIELD_INTEGER, .optional = TRUE, .standard = (standard_value), .minimum = 1, \
    .maximum = (most), .unit = "s", .text = "The longest that the code may run."}
-/* Which part of a long text. */
+/* A part of a long text. */
 #define FIELDS_OF_READING(offset_says, limit_says) \
   {.name = "offset", .types = FIELD_INTEGER, .optional = TRUE, .standard = "0", .minimum = 0, \
    .maximum = G_GINT64_CONSTANT (1) << 40, .unit = "bytes", .text = (offset_says)}, \

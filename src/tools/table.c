@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding toolsets, tools and fields by their names. */
+/* Lookup of toolsets, tools and fields by name. */
 #include "tools/table.h"
 
 #include <string.h>
@@ -77,7 +77,7 @@ table_not_there (const struct toolset *toolset, const char *name, GError **error
   return FALSE;
 }
 
-/* The toolset that is meant before the first dot of NAME, or NULL; *RET_REST is what follows. */
+/* The toolset named before the first dot of NAME, or NULL; *RET_REST is what follows. */
 static const struct toolset *
 table_split (const char *name, const char **ret_rest)
 {
@@ -91,7 +91,7 @@ table_split (const char *name, const char **ret_rest)
   return found;
 }
 
-/* The only toolset that has NAME, or the first of all, if that has it. */
+/* The only toolset with NAME, or the first of all, if it has NAME. */
 static const struct toolset *
 table_search (const char *name, GError **error)
 {

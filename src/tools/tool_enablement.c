@@ -14,7 +14,7 @@
 #define FRESH_US G_USEC_PER_SEC
 #define GROUP    "tools"
 
-/* The keys: a tool that is on unless it is switched off stands in one, any other in the other. */
+/* The keys: tools that are on by default are in one, all others in the other. */
 enum list { DISABLED, ENABLED, LISTS };
 static const char *const keys[] = {"disabled", "enabled", NULL};
 
@@ -22,7 +22,7 @@ LOCK_CLASS (tool_enablement);
 
 struct tool_enablement {
   MUTEX (tool_enablement) lock;
-  GUARDED_BY (tool_enablement) GStrv lists[LISTS]; /* what the file says; NULL: it could not be read */
+  GUARDED_BY (tool_enablement) GStrv lists[LISTS]; /* the file's content; NULL: unreadable */
   GUARDED_BY (tool_enablement) GError *problem;
   GUARDED_BY (tool_enablement) gint64 read_us; /* 0: not yet */
 };
@@ -79,7 +79,7 @@ check_keys (GKeyFile *given, const char *file, GError **error)
   return TRUE;
 }
 
-/* Its names, none where there is no file. On failure nothing is in RET_LISTS. */
+/* Its names, none without a file. On failure RET_LISTS is empty. */
 static gboolean
 tool_enablement_read_file (const char *file, GStrv ret_lists[LISTS], GError **error)
 {

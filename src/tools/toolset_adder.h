@@ -4,12 +4,11 @@
 
 #include "tools/call.h"
 
-/* Sets what run_python and session_new both have: environment, memory and time. */
+/* Sets the settings common to run_python and session_new: environment, memory and time. */
 gboolean adder_settle (const struct call *call, AdderRequest *request, GError **error);
 
-/* Makes the session that the call names, where there is none of that name and the caller has no tool that
- * makes one. An id is of one that was made. *RET_NOTE, the caller's: what a model has to know of it, or NULL.
- */
+/* Makes the session that the call names, if none has that name and the caller has no tool that makes one. An
+ * id refers only to existing sessions. *RET_NOTE, the caller's: a note for the model, or NULL. */
 gboolean adder_session_ensure (const struct call *call, char **ret_note, GError **error);
 
 /* Ends the session that RAN was a cell of, if any, and says so in its result. */

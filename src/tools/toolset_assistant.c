@@ -72,8 +72,8 @@ static const struct field *const text_replies[] = {text_reply, NULL};
 
 /* ---- the conversation's session ---- */
 
-/* A conversation's id is the caller's own words; a session's name is not. The caller's; NULL with ERROR
- * without a conversation. */
+/* A conversation's id may be any text; a session's name may not. The caller's; NULL with ERROR without a
+ * conversation. */
 static char *
 session_name (const struct call *call, GError **error)
 {
@@ -86,7 +86,7 @@ session_name (const struct call *call, GError **error)
   return g_strdup_printf (SESSION_PREFIX "%.32s", digest);
 }
 
-/* The session as it is, or NULL where it never was or nothing is known of it any more. The caller's. */
+/* The session as it is, or NULL if it never existed or is forgotten. The caller's. */
 static json_t *
 toolset_assistant_session_show (const struct call *call, const char *name)
 {
@@ -145,7 +145,7 @@ toolset_assistant_session_make (const struct call *call, const char *name, GErro
   return made != NULL;
 }
 
-/* Sees to it that there is a session NAME. *RET_LOST, where it is NULL: why the one that there was has ended;
+/* Makes sure that the session NAME exists. *RET_LOST, which is NULL before: why the previous one has ended;
  * the caller's. */
 static gboolean
 session_ensure (const struct call *call, const char *name, char **ret_lost, GError **error)
@@ -210,7 +210,7 @@ ending_text (const struct ran *ran)
   return g_strdup_printf ("[%s] %s", kind, ran_error (ran, "message"));
 }
 
-/* The session had to be made anew: that is said before all else. */
+/* If the session had to be made again, the reply says so first. */
 static void
 append_session (GString *text, const struct ran *ran, const char *lost)
 {
@@ -265,7 +265,7 @@ cell_value (const struct ran *ran, struct transcript *transcript, const char *te
                     transcript_pictures (transcript));
 }
 
-/* How the runs of a tool are told. */
+/* How a tool presents its runs. */
 struct form {
   gsize most; /* bytes of output */
   json_t *(*value) (const struct ran *ran, struct transcript *transcript, const char *text);
@@ -274,8 +274,8 @@ struct form {
 static const struct form cell_form = {REPLY_BYTES, cell_value};
 static const struct form container_form = {CONTAINER_REPLY_BYTES, container_value};
 
-/* Whether RESULT is for want of the session NAME, which another call of the conversation was making, and gave
- * up: nothing is left of it. */
+/* Whether RESULT failed because the session NAME, which another call of the conversation was making, was
+ * given up and left nothing. */
 static gboolean
 was_never_made (const struct call *call, const char *name, const AdderResult *result)
 {
@@ -286,7 +286,7 @@ was_never_made (const struct call *call, const char *name, const AdderResult *re
 }
 
 /* Pulls the events of REQUEST, which is taken, and replies. FALSE, without a reply: the session NAME (NULL:
- * there is none) was never made. */
+ * none) was never made. */
 static gboolean
 run_and_reply (struct call *call, AdderRequest *request, const struct form *form, const char *lost,
                const char *name)
@@ -354,8 +354,8 @@ handle_run_container (struct call *call)
 
 /* ---- files ---- */
 
-/* For fresh scripts of the conversation, and for its session, which gets it with its next cell, also where
- * that is its first. */
+/* For fresh scripts of the conversation, and for its session, from its next cell on, even if that is its
+ * first. */
 static gboolean
 toolset_assistant_load (struct call *call, char **ret_name, GError **error)
 {
@@ -396,7 +396,7 @@ session_do (const struct call *call, const char *operation, const char *name, GE
 static gboolean
 toolset_assistant_session_new (struct call *call, const char *name, GError **error)
 {
-  /* Where there was none, there is nothing to end. */
+  /* Without a session there is nothing to end. */
   (void)session_do (call, "session.end", name, NULL);
   if (!toolset_assistant_session_make (call, name, error))
     return FALSE;
@@ -459,7 +459,7 @@ toolset_assistant_session_variables (struct call *call, const char *name, GError
 
 /* ---- replay ---- */
 
-/* "Cell 2 ended as error, as before." for each that failed or whose result is another one. */
+/* "Cell 2 ended as error, as before." for each that failed or whose result differs. */
 static void
 toolset_assistant_append_cell (GString *text, const json_t *cell)
 {
@@ -525,7 +525,7 @@ session_replay (struct call *call, const char *name, GError **error)
   return TRUE;
 }
 
-/* What the tools beside run_python share: the name, and what went wrong. */
+/* Shared by the tools other than run_python: the name, and errors. */
 static void
 about_session (struct call *call, gboolean (*act) (struct call *call, const char *name, GError **error))
 {
@@ -534,7 +534,7 @@ about_session (struct call *call, gboolean (*act) (struct call *call, const char
   if (name && act (call, name, &problem))
     return;
   if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)) {
-    /* The engine's words name a session that nobody here has heard of. */
+    /* The engine's message names a session unknown to the caller. */
     g_clear_error (&problem);
     g_set_error (&problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
                  "this conversation has no session; run_python with use_session begins one");

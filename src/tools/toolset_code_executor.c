@@ -108,7 +108,7 @@ toolset_code_executor_cut (const char *text, glong most, gboolean last)
   return last ? g_utf8_substring (text, length - most, length) : g_utf8_substring (text, 0, most);
 }
 
-/* A line for each of FILES that is stored, so that who reads only text can have them. The caller's. */
+/* A line for each stored one of FILES, for readers of plain text. The caller's. */
 static char *
 lines_of (const json_t *files)
 {
@@ -129,7 +129,7 @@ lines_of (const json_t *files)
   return g_string_free (text, FALSE);
 }
 
-/* What was printed, and where its files are, within the bounds of one text. The caller's. */
+/* The printed output, and where the files are, within the bounds of one text. The caller's. */
 static char *
 toolset_code_executor_stdout_of (const struct ran *ran, const json_t *files)
 {
@@ -143,8 +143,8 @@ toolset_code_executor_stdout_of (const struct ran *ran, const json_t *files)
   return g_strconcat (shown, ends_line ? "" : "\n", "Files:\n", lines, NULL);
 }
 
-/* Runs CODE within the call's time, with the files that were loaded for it. FALSE: there is nothing more to
- * do, as with call_run. */
+/* Runs CODE within the call's time, with the files loaded for it. FALSE: the call is done, as with
+ * call_run. */
 static gboolean
 run_loaded (struct call *call, const char *code, const char *profile, struct ran *ret_ran)
 {
@@ -167,7 +167,7 @@ toolset_code_executor_handle_run (struct call *call)
   g_autofree char *whole = ran_stderr (&ran);
   json_t *files = files_of (call, &ran);
   g_autofree char *out = toolset_code_executor_stdout_of (&ran, files);
-  /* Its end has the error. */
+  /* The error is at its end. */
   g_autofree char *err = toolset_code_executor_cut (whole, TEXT_CHARACTERS, TRUE);
   int exit_code = ran_is_timeout (&ran) ? TIMED_OUT : ran.exit_code;
   call_reply (call,
@@ -203,7 +203,7 @@ static const struct field shell_reply[] = {
 
 static const struct field *const shell_replies[] = {shell_reply, NULL};
 
-/* What ran_stderr leaves out of a command that ended well all the same, such as `curl ... | head`. */
+/* Output that ran_stderr omits for a command that nevertheless succeeded, such as `curl ... | head`. */
 static char *
 shell_errors (const struct ran *ran)
 {

@@ -41,8 +41,8 @@ static const struct field *const javascript_replies[] = {javascript_reply, NULL}
 
 struct language {
   const char *profile;
-  const char *error;           /* begins a reply that is no value */
-  const char *const *keywords; /* that no value can be called by; ends with NULL */
+  const char *error;           /* begins a reply that is not a value */
+  const char *const *keywords; /* not allowed as names of values; ends with NULL */
 };
 
 static const char *const python_keywords[] = {
@@ -93,7 +93,7 @@ toolset_compute_reply_error (struct call *call, const struct language *language,
   call_reply (call, json_pack ("{s:s}", "text", text), ran);
 }
 
-/* Half a value is none: nothing here may look exact and not be it. The runner says so in a warning. */
+/* A truncated value is none: nothing here may look exact and not be it. The runner warns of it. */
 static gboolean
 is_cut (const struct ran *ran)
 {
@@ -115,7 +115,7 @@ has_name (char *const *names, const char *name)
   return names && g_strv_contains ((const char *const *)names, name);
 }
 
-/* Whether a value called NAME would take the place of something that expressions need. */
+/* Whether a value called NAME would shadow something that expressions need. */
 static gboolean
 has_meaning (const struct language *language, const struct profile *profile, const char *name)
 {
@@ -123,8 +123,8 @@ has_meaning (const struct language *language, const struct profile *profile, con
          has_name (profile->guard.modules, name);
 }
 
-/* Gives REQUEST what the conversation remembers; a text is the same in JSON and in each language. A name that
- * the other language let pass may have a meaning in this one. */
+/* Gives REQUEST the conversation's values; a text is the same in JSON and in each language. A name allowed in
+ * the other language may have a meaning in this one. */
 static gboolean
 set_values (const struct call *call, const struct language *language, const struct profile *profile,
             AdderRequest *request, GError **error)

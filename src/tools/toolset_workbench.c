@@ -12,7 +12,7 @@
 
 #define PROFILE "workbench"
 
-/* Of each output; what is longer is kept whole, and the reply has a preview. */
+/* For each output; longer ones are kept whole, and the reply has a preview. */
 #define TEXT_CHARACTERS 30000
 
 static const struct field execute_parameters[] = {

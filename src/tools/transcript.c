@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of parts: output that follows output is one part, each display is one of its own, so that an update
- * finds it. */
+/* A list of parts: consecutive output is one part, and each display is its own, so that an update finds
+ * it. */
 #include "tools/transcript.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ part_last (const struct transcript *transcript)
   return count > 0 ? g_ptr_array_index (transcript->parts, count - 1) : NULL;
 }
 
-/* One byte more than may be had shows that there was more. */
+/* One extra byte shows that there was more. */
 static void
 append (struct transcript *transcript, struct part *part, const char *data, gsize length)
 {
@@ -91,7 +91,7 @@ append_lines (struct transcript *transcript, struct part *part, const char *text
     append (transcript, part, "\n", 1);
 }
 
-/* The words of a bundle: those of a table are Markdown, a picture speaks for itself. */
+/* The text of a bundle: tables as Markdown, nothing for a picture. */
 static const char *
 transcript_words_of (const json_t *bundle)
 {
@@ -160,7 +160,7 @@ transcript_end (struct transcript *transcript, const json_t *result, const char 
     append_lines (transcript, part_new (transcript, TRUE), tail);
 }
 
-/* ---- what came of it ---- */
+/* ---- the results ---- */
 
 char *
 transcript_text (const struct transcript *transcript, gboolean *ret_cut)

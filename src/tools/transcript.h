@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run as one text in the order in which things came: standard output and standard error together, what was
- * displayed as Markdown or plain text, the value; and its pictures beside it. */
+/* A run as one text in chronological order: standard output and standard error together, displays as Markdown
+ * or plain text, the value; and its pictures beside it. */
 #pragma once
 
 #include <glib.h>
@@ -14,7 +14,7 @@ struct transcript;
 struct transcript *transcript_new (gsize most);
 void transcript_free (struct transcript *transcript);
 
-/* Takes in an event that is not the result. */
+/* Takes an event other than the result. */
 void transcript_add (struct transcript *transcript, const AdderRun *run, const AdderEvent *event);
 
 /* Ends the text with the result's value and TAIL (NULL: nothing), each on lines of their own. */
@@ -24,5 +24,5 @@ void transcript_end (struct transcript *transcript, const json_t *result, const 
  * The caller's. */
 char *transcript_text (const struct transcript *transcript, gboolean *ret_cut);
 
-/* [base64 of a PNG]: those that were shown, as they were last. The caller's. */
+/* [base64 of a PNG]: the pictures shown, in their latest form. The caller's. */
 json_t *transcript_pictures (const struct transcript *transcript);
