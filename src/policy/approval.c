@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Approvals as those see them who need one: what waits, what was granted, and the bounds of both. */
+/* Approvals, for callers that need one: what waits, what was granted, and the bounds of both. */
 #include <string.h>
 
 #include "adder_types.h"
@@ -9,10 +9,10 @@
 #include "engine/host/interrupt.h"
 #include "policy/approval_private.h"
 
-/* A person says "always"; so many that nobody misses the one that is dropped. */
+/* People say "always"; enough that nobody misses the one that is dropped. */
 #define GRANTS_MAX 4096
 
-/* A "no" is small once nobody looks at its code any more, but they come from requests without a bound. */
+/* A denial is small without its code, but requests are unlimited. */
 #define DENIED_MAX 1024
 
 static void
@@ -144,7 +144,7 @@ is_for (const struct approval *approval, const struct approval_subject *subject)
          g_strcmp0 (approval->review_id, subject->review_id) == 0;
 }
 
-/* Without a conversation each call is its own, and a no to one is none to the next. */
+/* Without a conversation each call is separate, and denying one does not deny the next. */
 REQUIRES (approvals)
 static struct approval *
 find_same (struct approvals *approvals, const struct approval_subject *subject)
@@ -213,7 +213,7 @@ too_many (GError **error, const char *what, guint64 most, const char *key)
   return FALSE;
 }
 
-/* Whether there is room for one more with BYTES; makes it by forgetting what was denied first. */
+/* Whether there is room for one more with BYTES; first forgets denials. */
 REQUIRES (approvals)
 static gboolean
 approval_make_room (struct approvals *approvals, const char *owner, gsize bytes, GError **error)
@@ -283,7 +283,7 @@ approval_refuse (const struct approval *approval, GError **error)
   return FALSE;
 }
 
-/* The one that was GIVEN where it is for SUBJECT, else the one that SUBJECT has in any case, or NULL. */
+/* The GIVEN approval if it is for SUBJECT, else SUBJECT's own, or NULL. */
 REQUIRES (approvals)
 static struct approval *
 find_for (struct approvals *approvals, const struct approval_subject *subject, const char *given,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Approvals: what somebody must say yes to before it happens.
+/* Approvals: what somebody must approve before it happens.
  *
  * Theory of operation. A subject is what is asked for: a run, or the changes that a finished run would make
- * to a directory. Its digest covers everything that matters, so a yes is for exactly that, and the first
- * request that is granted by it uses it up. It belongs to the owner and the conversation that asked: for
- * others it does not exist. The same subject asked for again while it waits is the same approval; while a no
- * is remembered in a conversation, it is refused there. "Always" is a yes to all that one conversation of one
- * owner asks for in one place (profile, environment, isolation, work directory).
+ * to a directory. Its digest covers everything that matters, so an approval is for exactly that, and the
+ * first request granted by it uses it up. It belongs to the owner and the conversation that asked, and is
+ * invisible to others. Repeating a pending request refers to the same approval; while a conversation
+ * remembers a denial, it is refused there. "Always" approves all requests of one conversation of one owner in
+ * one place (profile, environment, isolation, work directory).
  *
  *     pending --approve--> approved --the request comes--> gone
  *        |                     ^
@@ -20,27 +20,27 @@
 
 #include "common/config.h"
 
-/* When a profile wants it. */
+/* When a profile requires it. */
 enum approval_mode {
   APPROVAL_NEVER,
   APPROVAL_ALWAYS, /* before anything runs */
-  APPROVAL_EFFECT, /* before what a run did to a directory is kept; before it runs where it would do so at
+  APPROVAL_EFFECT, /* before a run's changes to a directory are kept; before it runs if it makes them at
                       once */
 };
 extern const char *const approval_modes[]; /* the words, and then NULL */
 
 enum approval_kind {
   APPROVAL_OF_RUN,
-  APPROVAL_OF_CHANGES, /* of a review: the yes itself has them made (approvals_set_carry_out) */
+  APPROVAL_OF_CHANGES, /* of a review: approving makes them (approvals_set_carry_out) */
 };
 
 struct approval_subject {
   enum approval_kind kind;
   const char *owner, *conversation; /* conversation NULL: none, and then there is no "always" */
-  const char *digest;               /* of all that is asked for (struct approval_digest) */
-  const char *place;                /* the digest of where: what "always" is bound to */
+  const char *digest;               /* of the whole request (struct approval_digest) */
+  const char *place;                /* the digest of the place: what "always" is bound to */
   const char *review_id;            /* of APPROVAL_OF_CHANGES, whose approval has the same id; else NULL */
-  json_t *shown; /* an object: what a person is shown ("code", "profile", ...); is not changed any more */
+  json_t *shown;                    /* an object for people ("code", "profile", ...); not changed any more */
 };
 
 /* ---- digests: SHA-256 over named parts, each with its length, so that no two lists of parts look alike ----
@@ -63,51 +63,52 @@ void approvals_unref (struct approvals *approvals);
 
 struct approval_answer {
   gboolean granted; /* it may happen, now and once */
-  char *id;         /* of the approval that counts, NULL for an "always"; else of the one that is waited
-                       for; the caller's */
-  const char *note; /* why the one that was GIVEN does not count, or NULL; static */
+  char *id;         /* of the approval that counts, NULL for an "always"; else of the pending one; the
+                       caller's */
+  const char *note; /* why the GIVEN one does not count, or NULL; static */
 };
 
-/* Whether SUBJECT may happen; else it is asked for from now on. GIVEN: the id of an approval that the caller
- * has, or NULL. ADDER_ERROR_REFUSED when somebody said no, with the reason; ADDER_ERROR_BUSY when too many
+/* Whether SUBJECT may happen; else an approval is requested. GIVEN: the id of an approval that the caller
+ * has, or NULL. ADDER_ERROR_REFUSED when somebody denied it, with the reason; ADDER_ERROR_BUSY when too many
  * wait. */
 gboolean approvals_decide (struct approvals *approvals, const struct approval_subject *subject,
                            const char *given, struct approval_answer *ret_answer, GError **error);
 
-/* ---- those who decide ---- */
+/* ---- deciding ---- */
 
-/* CONVERSATION: the only one in which the caller may speak, an agent, or NULL: a person. What a conversation
- * asked for is not approved by that conversation. */
+/* CONVERSATION: the only one in which the caller may speak, an agent, or NULL: a person. A conversation
+ * cannot approve its own requests. */
 struct approver {
   const char *owner, *conversation;
 };
 
-/* {"approvals": [...]}, those that wait first, without their code. The caller's. */
+/* {"approvals": [...]}, pending ones first, without their code. The caller's. */
 json_t *approvals_list (struct approvals *approvals, const char *owner);
 /* One, with all that is shown. ADDER_ERROR_NOT_FOUND. */
 json_t *approvals_show (struct approvals *approvals, const char *owner, const char *id, GError **error);
-/* As it is afterwards. ALWAYS: and everything else of its conversation in its place. */
+/* Its state afterwards. ALWAYS: and everything else of its conversation in its place. */
 json_t *approvals_approve (struct approvals *approvals, const struct approver *by, const char *id,
                            gboolean always, GError **error);
-/* REASON may be NULL; it is told to who asked. */
+/* REASON may be NULL; the caller of the request gets it. */
 json_t *approvals_deny (struct approvals *approvals, const struct approver *by, const char *id,
                         const char *reason, GError **error);
 /* Waits until ID is no longer pending, at most WAIT_MS or until the peer of the socket WATCH_FD (-1: none)
- * hangs up, which is ADDER_ERROR_CANCELLED. As it is then. */
+ * hangs up, which is ADDER_ERROR_CANCELLED. Its state then. */
 json_t *approvals_wait (struct approvals *approvals, const char *owner, const char *id, int watch_fd,
                         guint64 wait_ms, GError **error);
 
 /* Makes the changes of REVIEW_ID, whose digest is still DIGEST (YES), or drops them; called without any lock
- * by who approves or denies. *RET_OUTCOME may be set to an object that is shown as "outcome". With FALSE and
- * ERROR the approval is pending again. Not called when an approval expires: a review does so by itself. */
+ * by the thread that approves or denies. *RET_OUTCOME may be set to an object that is shown as "outcome".
+ * With FALSE and ERROR the approval is pending again. Not called when an approval expires: a review does so
+ * by itself. */
 typedef gboolean (*approval_carry_out) (gpointer data, const char *owner, const char *review_id,
                                         const char *digest, gboolean yes, json_t **ret_outcome,
                                         GError **error);
-/* Once, before the first is asked for. */
+/* Once, before the first request. */
 void approvals_set_carry_out (struct approvals *approvals, approval_carry_out carry_out, gpointer data);
 
-/* Whoever decided about REVIEW_ID did so elsewhere. */
+/* REVIEW_ID was decided elsewhere. */
 void approvals_forget (struct approvals *approvals, const char *owner, const char *review_id);
 
-/* How many wait, or are approved and not used: what would be lost with the process. */
+/* Pending and unused approvals, which would be lost with the process. */
 guint approvals_waiting (struct approvals *approvals);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Approvals as those see them who say yes or no. */
+/* Approvals, for those who decide. */
 #include <string.h>
 
 #include "adder_types.h"
@@ -41,7 +41,7 @@ approval_decide_show_whole (const struct approval *approval)
   return whole;
 }
 
-/* What tells one from another in a list. */
+/* What distinguishes them in a list. */
 static json_t *
 show_short (const struct approval *approval)
 {
@@ -132,7 +132,7 @@ approval_decide_set_state (struct approvals *approvals, struct approval *approva
   approvals_changed (approvals);
 }
 
-/* Has the changes made or dropped. The lock is released meanwhile. */
+/* Makes or drops the changes. The lock is released meanwhile. */
 REQUIRES (approvals)
 static gboolean
 approval_decide_carry_out (struct approvals *approvals, struct approval *approval, gboolean yes,
@@ -154,7 +154,7 @@ approval_decide_carry_out (struct approvals *approvals, struct approval *approva
   return ok;
 }
 
-/* As it is now; one that has had its way is gone afterwards. */
+/* Its present state; a used one is gone afterwards. */
 REQUIRES (approvals)
 static json_t *
 approval_decide_settle (struct approvals *approvals, struct approval *approval, enum approval_state state,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Digests of what is approved, and the words for when a profile wants it. */
+/* Digests of what is approved, and the words for when a profile requires it. */
 #include <string.h>
 
 #include "policy/approval.h"
@@ -23,7 +23,7 @@ approval_digest_new (void)
   return digest;
 }
 
-/* A length that no data has stands for what is not there. */
+/* An impossible length stands for a missing part. */
 static void
 add_sized (GChecksum *checksum, const void *data, gsize length)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two halves of the approvals share: approval.c, who asks, and approval_decide.c, who decides. */
+/* Shared by the two halves of the approvals: approval.c, for requests, and approval_decide.c, for
+ * decisions. */
 #pragma once
 
 #include "common/guarded.h"
@@ -36,8 +37,8 @@ struct approvals {
   gpointer carry_out_data;
 
   MUTEX (approvals) lock;
-  GUARDED_BY (approvals) GQueue all;      /* struct approval, in the order in which they were asked for */
-  GUARDED_BY (approvals) GQueue grants;   /* struct approval_grant, the one used longest ago first */
+  GUARDED_BY (approvals) GQueue all;      /* struct approval, in the order of requests */
+  GUARDED_BY (approvals) GQueue grants;   /* struct approval_grant, least recently used first */
   GUARDED_BY (approvals) GSList *waiting; /* struct interrupt of each approvals_wait */
 };
 
@@ -46,5 +47,5 @@ REQUIRES (approvals)
 struct approval *approvals_find (struct approvals *approvals, const char *owner, const char *id);
 REQUIRES (approvals) void approvals_remove (struct approvals *approvals, struct approval *approval);
 REQUIRES (approvals) void approvals_grant (struct approvals *approvals, const struct approval *approval);
-/* Has those who wait look again. */
+/* Wakes all waiters to check again. */
 REQUIRES (approvals) void approvals_changed (struct approvals *approvals);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The digest of a run, and its description for people.
  *
- * Of a file the content counts: it is copied into sealed memory, and the copy is what the run gets, so that
- * nothing can be put in its place between the yes and the run. A file that is too long to be copied counts by
- * what the kernel says of it (device, inode, size, times of the last changes); a pipe's content is not known
- * before it is read, so a yes cannot be for it, and what is shown says that. A stored file is never changed,
- * so its digest is enough. */
+ * Files count by content: each is copied into sealed memory, and the run gets the copy, so that nothing can
+ * replace it between approval and run. A file too long to copy counts by its metadata (device, inode, size,
+ * times of the last changes); a pipe's content is unknown before it is read, so an approval cannot cover it,
+ * and the person is told. A stored file never changes, so its digest is enough. */
 #include "policy/approval_run.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@
 #include "common/text.h"
 #include "engine/network/network_rules.h"
 
-/* Of all files of one request together. */
+/* For all files of one request together. */
 #define COPIED_BYTES     ((gsize)16 << 20)
 #define BLOCK_BYTES      ((gsize)128 << 10)
 
@@ -30,7 +29,7 @@
 gboolean
 approval_run_is_needed (enum approval_mode mode, const struct run_request *request)
 {
-  /* Code that is only looked at does nothing. */
+  /* Code that is only checked does nothing. */
   if (request->check)
     return FALSE;
   switch (mode) {
@@ -139,7 +138,7 @@ bind_nothing (struct bound *bound, const char *name)
                                                   "bytes", "sha256", "bound", "nothing"));
 }
 
-/* Binds what *FD holds, which becomes a copy where that can be. */
+/* Covers the content of *FD, which becomes a copy if possible. */
 static gboolean
 bind_file (struct bound *bound, const char *name, int *fd, GError **error)
 {
@@ -227,7 +226,7 @@ approval_run_bind_values (const struct run_request *request, struct approval_dig
   json_object_set_new (shown, "values", request->values ? json_deep_copy (request->values) : json_object ());
 }
 
-/* Which tables are read how, and what the result is held against. */
+/* How tables are read, and what the result is checked against. */
 static void
 bind_analysis (const struct run_request *request, struct approval_digest *digest, json_t *shown)
 {
@@ -251,7 +250,7 @@ bind_arguments (const struct run_request *request, struct approval_digest *diges
   json_object_set_new (shown, "arguments", list);
 }
 
-/* Shown are those that somebody asked for; the profile's are the profile's. */
+/* Shows the limits that were requested; the profile's are the profile's. */
 static void
 bind_limits (const struct run_request *request, struct approval_digest *digest, json_t *shown)
 {
@@ -265,7 +264,7 @@ bind_limits (const struct run_request *request, struct approval_digest *digest, 
   json_object_set_new (shown, "limits", object);
 }
 
-/* The directory itself, and not only its name. */
+/* The directory itself, not only its name. */
 static void
 bind_workdir (const struct workdir *workdir, struct approval_digest *place, json_t *shown)
 {
@@ -292,7 +291,7 @@ bind_words (struct approval_digest *place, const char *name, char *const *words)
     approval_digest_add (place, name, words[i], -1);
 }
 
-/* What a profile says may be another thing when the run comes. */
+/* A profile may have changed by the time the run comes. */
 static void
 bind_rules (const struct run_request *settled, struct approval_digest *place)
 {
@@ -309,7 +308,7 @@ bind_rules (const struct run_request *settled, struct approval_digest *place)
   approval_digest_add (place, "secret_variable", secret ? secret->variable : NULL, -1);
 }
 
-/* Where it runs: what "always" is for, and part of what any yes is for. SETTLED says it for a cell. */
+/* Where it runs: the place of "always", and part of every approval. SETTLED gives it for a cell. */
 static char *
 approval_run_place_of (const struct run_request *settled, json_t *shown)
 {
@@ -319,7 +318,7 @@ approval_run_place_of (const struct run_request *settled, json_t *shown)
   approval_digest_add_number (place, "isolation", settled->isolation);
   approval_digest_add_number (place, "mitigations", settled->mitigations);
   json_object_set_new (shown, "profile", json_text_or_null (settled->profile));
-  /* Only where there are some: what was allowed for ever before there were any is so still. */
+  /* Only if there are any: earlier "always" grants stay valid. */
   if (settled->with)
     bind_words (place, "with", settled->with);
   g_autofree char *packages = settled->with ? g_strjoinv (" ", settled->with) : NULL;
@@ -361,7 +360,7 @@ approval_run_make (struct run_request *request, const struct run_request *settle
   approval_digest_add (digest, "session", request->session, -1);
   json_object_set_new (run.shown, "name", json_text_or_null (request->name));
   json_object_set_new (run.shown, "session", json_text_or_null (request->session));
-  /* A cell has those of its session. */
+  /* A cell has its session's. */
   bind_arguments (settled ? settled : request, digest, run.shown);
   bind_variables (settled ? settled : request, digest, run.shown);
   approval_run_bind_values (request, digest, run.shown);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* [guard]: its keys, and how they are told to the runner. */
+/* [guard]: its keys, and their form for the runner. */
 #include "policy/guard_rules.h"
 
 #include <stddef.h>
@@ -200,7 +200,7 @@ const struct profile_key profile_guard_keys[] = {
 
 /* ---- for the runner ---- */
 
-/* The names that the patterns WORDS stand for: the runner knows no patterns here. */
+/* The names that match the patterns WORDS: the runner has no patterns here. */
 static json_t *
 expand_nodes (char *const *words)
 {
@@ -216,7 +216,7 @@ expand_nodes (char *const *words)
   return json_string (text);
 }
 
-/* Words as one text: an expression needs few of them, and splitting it is cheaper than parsing a list. */
+/* Words as one text: an expression needs few of them, and splitting is cheaper than parsing a list. */
 static json_t *
 joined (const json_t *list)
 {

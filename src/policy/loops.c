@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What failed in each conversation, in the order in which they were used last. */
+/* The failures of each conversation, in the order of last use. */
 #include "policy/loops.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "common/guarded.h"
 #include "common/json.h"
 
-/* Of one conversation; the oldest are forgotten first. More than the most failures that the configuration can
- * ask for, so that several loops at once are seen. */
+/* For one conversation; the oldest are forgotten first. More than the configurable maximum of failures, so
+ * that several loops at once are noticed. */
 #define ATTEMPTS_MAX  32
 
 #define MESSAGE_BYTES 500
@@ -33,7 +33,7 @@ struct loops {
   guint64 failures, max, max_owner;
   gint64 forget_us;
   MUTEX (loops) lock;
-  GUARDED_BY (loops) GQueue all; /* struct conversation, the one used longest ago first */
+  GUARDED_BY (loops) GQueue all; /* struct conversation, least recently used first */
 };
 
 static void
@@ -100,7 +100,7 @@ static void
 loops_purge (struct loops *loops)
 {
   gint64 now = g_get_monotonic_time ();
-  /* All have the same time to live, so the one used longest ago is the first to go. */
+  /* All have the same time to live, so the least recently used expires first. */
   while (loops->all.head && ((struct conversation *)loops->all.head->data)->expires_us <= now)
     loops_drop (loops, loops->all.head);
 }
@@ -117,7 +117,7 @@ loops_find (struct loops *loops, const char *owner, const char *name)
   return NULL;
 }
 
-/* Room for one more of OWNER: who has too many loses one of their own. */
+/* Room for one more of OWNER: an owner with too many loses one of their own. */
 REQUIRES (loops)
 static void
 loops_make_room (struct loops *loops, const char *owner)
@@ -189,7 +189,7 @@ loops_key_of (const struct request_end *end)
   return loops_error_key (type ? type : adder_outcome_name (end->outcome), message ? message : "");
 }
 
-/* ---- what is asked and told ---- */
+/* ---- queries and reports ---- */
 
 static json_t *
 failed_in (const struct conversation *conversation, guint64 setting)
@@ -219,7 +219,8 @@ loops_attempts (struct loops *loops, const char *owner, const char *conversation
   return json_pack ("{s:I, s:o}", "most", (json_int_t)loops->failures, "failed", failed);
 }
 
-/* Whether the code itself is why it came to END; what never ran, and what somebody ended, tells nothing. */
+/* Whether the code itself is the reason for END; runs that never started, or were ended by somebody, say
+ * nothing. */
 static gboolean
 has_failed (const struct request_end *end)
 {
@@ -238,7 +239,7 @@ has_failed (const struct request_end *end)
   }
 }
 
-/* Code that ran, and whose changes wait for a yes, is no failure. */
+/* Code that ran, and whose changes wait for approval, is no failure. */
 static gboolean
 has_succeeded (const struct request_end *end)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops: a model that runs the same failing code again and again. What failed is remembered for each
- * conversation of an owner, since something there last succeeded; the sandbox gets it with the next code and
- * refuses what has failed often enough (runner/python/attempts.py), for only there is the code's syntax tree.
- * A sandbox that lies about its code deceives its own conversation alone.
+/* Loops: a model that runs the same failing code again and again. Failures since the last success are
+ * remembered for each conversation of an owner; the sandbox gets them with the next code and refuses what has
+ * failed often enough (runner/python/attempts.py), since only the sandbox has the code's syntax tree. A
+ * sandbox that lies about its code deceives its own conversation alone.
  *
- * The same code in another setting (limits, files, profile, session ...) is something else. */
+ * The same code in another setting (limits, files, profile, session ...) is different. */
 #pragma once
 
 #include <glib.h>
@@ -18,13 +18,13 @@ struct loops *loops_new (const struct config *config);
 struct loops *loops_ref (struct loops *loops);
 void loops_unref (struct loops *loops);
 
-/* {"most": n, "failed": [{"digest", "near", "error"}]}: what failed in CONVERSATION of OWNER in SETTING, as
- * the sandbox gets it. The caller's; NULL when nobody keeps count. */
+/* {"most": n, "failed": [{"digest", "near", "error"}]}: the failures of CONVERSATION of OWNER in SETTING, for
+ * the sandbox. The caller's; NULL when nobody keeps count. */
 json_t *loops_attempts (struct loops *loops, const char *owner, const char *conversation, guint64 setting);
 
-/* A run in CONVERSATION has come to END. */
+/* A run in CONVERSATION ended as END. */
 void loops_ended (struct loops *loops, const char *owner, const char *conversation, guint64 setting,
                   const struct request_end *end);
 
-/* What stands for an error: the same number for messages that differ in numbers and white space alone. */
+/* A number for an error: equal for messages that differ only in numbers and white space. */
 guint32 loops_error_key (const char *type, const char *message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks: a value that is shared and never changes. */
+/* The caller: a shared value that never changes. */
 #include "policy/principal.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks, once that is known: what a way in that is open to more than one user passes on with each
- * request. */
+/* An authenticated caller: what an interface open to several users passes on with each request. */
 #pragma once
 
 #include <glib.h>
@@ -9,25 +8,27 @@
 
 struct principal {
   gint references;
-  char *owner; /* whose runs, sessions and files these are: "uid:1000", "token:NAME", "oauth:SUBJECT" */
+  char *owner; /* the owner of their runs, sessions and files: "uid:1000", "token:NAME", "oauth:SUBJECT" */
   enum role role;
-  char *toolset;           /* the only one that they may use, or NULL: any */
-  char **profiles;         /* patterns of those that they may use, beside what their role says; NULL: any */
+  char *toolset;           /* the only toolset they may use, or NULL: any */
+  char **profiles;         /* patterns of the profiles they may use, within what their role allows; NULL:
+                            * any */
   char **roots;            /* names of directories that the configuration lists; NULL: none */
-  gboolean read_only;      /* may look but not act */
+  gboolean read_only;      /* read-only */
   gboolean may_decide;     /* about approvals and reviews: speaks for a person */
-  gboolean acts_for_users; /* is a service, whose users may be owners of their own */
-  guint64 rate;            /* requests in a minute; 0: the configuration's */
+  gboolean acts_for_users; /* is a service, whose users may be separate owners */
+  guint64 rate;            /* requests per minute; 0: the configuration's */
   guint64 concurrent;      /* and at once; 0: the configuration's */
-  char *service;           /* of a service's user: as what all of its users count together; else NULL */
+  char *service;           /* of a service's user: the key by which all of its users count together; else
+                            * NULL */
 };
 
-/* With one reference, for OWNER, and the role that the configuration gives to a caller that names none. */
+/* With one reference, for OWNER, and the configuration's default role. */
 struct principal *principal_new (const struct config *config, const char *owner);
 
-/* The user NAME of the service WHO: of owner OWNER/NAME, with WHO's rights, but never an admin's, and may not
- * act for others. With one reference. NULL with ADDER_ERROR_REFUSED where WHO may not act for users, and
- * ADDER_ERROR_INVALID where NAME is none: up to PRINCIPAL_USER_MAX letters, digits, and "_-.@:+". */
+/* The user NAME of the service WHO: with owner OWNER/NAME and WHO's rights, but never an admin's, and not
+ * allowed to act for others. With one reference. NULL with ADDER_ERROR_REFUSED if WHO may not act for users,
+ * and ADDER_ERROR_INVALID if NAME is invalid: up to PRINCIPAL_USER_MAX letters, digits, and "_-.@:+". */
 #define PRINCIPAL_USER_MAX 128
 struct principal *principal_for_user (const struct principal *who, const char *name, GError **error);
 
@@ -35,6 +36,6 @@ struct principal *principal_ref (struct principal *principal);
 /* NULL is allowed. */
 void principal_unref (struct principal *principal);
 
-/* For adder_request_set_profiles_allowed of what they run themselves, not by a tool: none where they were
- * given a toolset and no profiles, since they would get around the toolset. Theirs. */
+/* For adder_request_set_profiles_allowed of their own runs, not by a tool: none if they have a toolset and no
+ * profiles, since they would bypass the toolset. Theirs. */
 const char *const *principal_run_profiles (const struct principal *principal);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles: where they lie, and what they are to others. */
+/* Profiles: finding them, and their use by other parts. */
 #include "policy/profile.h"
 
 #include <string.h>
@@ -101,7 +101,7 @@ profile_to_json (const struct profile *profile)
   json_t *object = json_pack ("{s:s, s:o}", "name", profile->name, "file", json_text_or_null (profile->file));
   for (const struct profile_group *group = profile_groups; group->name; group++) {
     json_t *keys = profile_group_show (group, profile);
-    /* The first is what a profile is, and has no name of its own here. */
+    /* The first group is the profile itself, and has no name of its own here. */
     if (group == profile_groups) {
       json_object_update (object, keys);
       json_decref (keys);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles: named sets of limits and rules, one key file each (profiles/NAME.conf; a user's own in
- * paths_config_dir() wins). What may stand there are the groups of profile_groups.c; profile_file.h reads. */
+ * paths_config_dir() wins). profile_groups.c lists the groups; profile_file.h reads. */
 #pragma once
 
 #include <glib.h>
@@ -19,14 +19,14 @@ struct profile {
   char *name;
   char *file; /* that it was read from */
   char *title;
-  struct limits limits;  /* what a run gets that asks for nothing */
-  struct limits maxima;  /* and the most that it may ask for */
+  struct limits limits;  /* a run's defaults */
+  struct limits maxima;  /* and its maxima */
   char *environment;     /* NULL: the configuration's */
   guint64 min_isolation; /* 0 to 4 */
-  guint role;            /* enum role: the lowest that may use it */
-  guint approval;        /* enum approval_mode: when somebody must say yes */
+  guint role;            /* enum role: the lowest allowed */
+  guint approval;        /* enum approval_mode: when an approval is required */
   guint tables;          /* enum request_tables */
-  gboolean keep_files;   /* whether what the code leaves is kept in the store */
+  gboolean keep_files;   /* whether files and output that the code leaves are kept in the store */
   guint backend;         /* enum backend */
   GStrv mitigations;     /* NULL: none */
   GHashTable *variables; /* name -> value: given to each run */
@@ -37,36 +37,35 @@ struct profile {
     char *secret_host, *secret_header, *secret_file, *secret_variable;
   } network;
   struct profile_session {
-    gboolean allowed; /* whether there may be sessions with it */
-    guint64 idle_ms;  /* one that nobody used for so long ends; 0: the configuration's */
+    gboolean allowed; /* whether it allows sessions */
+    guint64 idle_ms;  /* idle time after which a session ends; 0: the configuration's */
   } session;
   struct profile_workdir {
-    guint mode;      /* the most that a run may do with one; the last is PROFILE_WORKDIR_RW */
-    GStrv variables; /* of the caller's, that pass */
+    guint mode;      /* the highest mode for a run; the last is PROFILE_WORKDIR_RW */
+    GStrv variables; /* of the caller's, that are passed on */
   } workdir;
   struct profile_guard guard;
   struct profile_packages {
-    gboolean with; /* whether callers from elsewhere, and agents, may have packages installed for a run */
+    gboolean with; /* whether remote callers, and agents, may have packages installed for a run */
   } packages;
 };
 
-/* ADDER_ERROR_NOT_FOUND names the profiles there are; ADDER_ERROR_INVALID is the first thing that is wrong
- * with its file: "FILE:LINE: [group] key: what". */
+/* ADDER_ERROR_NOT_FOUND lists the existing profiles; ADDER_ERROR_INVALID is the first error in its file:
+ * "FILE:LINE: [group] key: what". */
 struct profile *profile_load (const char *name, GError **error);
 /* The profile NAME as FILE says it. NULL without ERROR: there is no such file. */
 struct profile *profile_load_file (const char *name, const char *file, GError **error);
 void profile_free (struct profile *profile);
 GStrv profile_names (void);
 
-/* The processor time that a run with PROFILE is to ask for when it asks for WALL_MS: who wants a longer time
- * means a busy one as well, unless the profile keeps it below the wall clock on purpose. 0: nothing, the
- * profile's is enough. */
+/* The processor time to request for a run with PROFILE and WALL_MS: a longer time usually means a busy run as
+ * well, unless the profile keeps it below the wall clock on purpose. 0: nothing, the profile's suffices. */
 guint64 profile_cpu_ms (const struct profile *profile, guint64 wall_ms);
 
 /* Its mitigations as bits: 1 << enum mitigation. */
 uint32_t profile_mitigations (const struct profile *profile);
 
-/* What its group [network] comes to; NULL: no network. The caller's. */
+/* The rules from its group [network]; NULL: no network. The caller's. */
 struct network_rules *profile_network_rules (const struct profile *profile);
 
 /* "name", "file", the keys of [profile], and each other group as an object of its own. The caller's. */

@@ -49,8 +49,8 @@ has_problem (const struct ini *ini, const struct profile_group *group)
   return FALSE;
 }
 
-/* A group with a line that was not taken is not looked at as a whole: what is missing may be what that line
- * would have said, and one mistake is told once. */
+/* A group with a rejected line is not checked as a whole: that line may be what is missing, and each mistake
+ * is reported once. */
 static void
 check_whole (struct ini *ini, const struct profile *profile)
 {
@@ -65,7 +65,7 @@ check_whole (struct ini *ini, const struct profile *profile)
   }
 }
 
-/* The profile that INI, which is taken, says. */
+/* The profile in INI, which is taken. */
 static struct profile *
 profile_file_read (const char *name, struct ini *ini, GPtrArray **ret_problems)
 {

@@ -8,6 +8,6 @@
 #define PROFILE_LIST_MAX        1000
 #define PROFILE_LIST_WORD_BYTES 256
 
-/* The words of VALUE, each once, in their order; an empty value is a list without words. NULL with ERROR when
- * they are too many or one is too long. The caller's. */
+/* The words of VALUE, each once, in order; an empty value is an empty list. NULL with ERROR when there are
+ * too many or one is too long. The caller's. */
 GStrv profile_list_parse (const char *value, GError **error);

@@ -9,7 +9,7 @@
 #define PORT_HTTP  NETWORK_PORT_HTTP
 #define PORT_HTTPS NETWORK_PORT_HTTPS
 
-/* Where the key goes in a header's value. */
+/* The key's place in a header's value. */
 #define PLACE "{}"
 
 #define TOKEN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -8,7 +8,7 @@
 
 static const char *const modes[] = {"none", "read", "overlay", "rw", NULL};
 
-/* The most that each of them allows. */
+/* The highest mode that each allows. */
 static const enum workdir_mode most[] = {WORKDIR_NONE, WORKDIR_READ, WORKDIR_REVIEW, WORKDIR_WRITE};
 
 static gboolean

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Token buckets. A key whose bucket is full and of which nothing is under way is the same as one that was
- * never seen, so those are what makes room. */
+/* Token buckets. A key with a full bucket and nothing active is the same as an unknown one, so those make
+ * room. */
 #include "policy/rates.h"
 
 #include "common/guarded.h"
 
-/* What may come at once, as part of a period's. */
+/* The burst, as a fraction of a period's allowance. */
 #define BURST_PART 6
 
 struct entry {
-  double left; /* of what may come */
+  double left; /* the remaining allowance */
   double most;
-  double each_us; /* what comes back in a microsecond */
-  gint64 at_us;   /* when LEFT was so */
+  double each_us; /* refill per microsecond */
+  gint64 at_us;   /* the time of LEFT */
   guint64 inside;
 };
 
@@ -53,8 +53,8 @@ left_at (const struct entry *entry, gint64 now_us)
   return MIN (entry->most, entry->left + (double)(now_us - entry->at_us) * entry->each_us);
 }
 
-/* Removes whoever is as if they had never come; else, of those who have left, the one who came longest ago.
- * FALSE when all are busy. */
+/* Removes a key that is equivalent to an unknown one; else, of those without activity, the one that came
+ * longest ago. FALSE when all are busy. */
 REQUIRES (rates)
 static gboolean
 rates_make_room (struct rates *rates, gint64 now_us)
@@ -97,14 +97,14 @@ entry_of (struct rates *rates, const char *key, guint64 often, gint64 now_us)
   }
   entry->left = left_at (entry, now_us);
   entry->at_us = now_us;
-  /* Their token may have been given another number meanwhile. */
+  /* Their token's rate may have changed meanwhile. */
   entry->most = most;
   entry->left = MIN (entry->left, most);
   entry->each_us = (double)often / (double)rates->period_us;
   return entry;
 }
 
-/* Seconds until there is one. */
+/* Seconds until the next token. */
 static guint
 wait_of (const struct entry *entry, double left)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How often something may happen, and how often at once, for each key (an owner, an address): a bucket that
- * fills evenly. A bounded number of keys is kept. */
+ * refills evenly. A bounded number of keys is kept. */
 #pragma once
 
 #include <glib.h>
@@ -18,18 +18,18 @@ void rates_free (struct rates *rates);
 enum rates_answer {
   RATES_YES,
   RATES_TOO_OFTEN,
-  RATES_TOO_MANY, /* at once; also where more keys are busy than can be kept */
+  RATES_TOO_MANY, /* at once; also when more keys are busy than can be kept */
 };
 
 /* One more of KEY, which may have OFTEN in a period, a sixth of that at once (at least one); with AT_ONCE
- * over 0, so many that have not left yet, and who was let in must leave. *RET_WAIT_S: after so many seconds
- * it may be otherwise. NOW_US: g_get_monotonic_time (). From any thread. */
+ * over 0, at most so many active ones, and each admitted one must leave. *RET_WAIT_S: seconds until a retry
+ * may succeed. NOW_US: g_get_monotonic_time (). From any thread. */
 enum rates_answer rates_enter (struct rates *rates, const char *key, guint64 often, guint64 at_once,
                                gint64 now_us, guint *ret_wait_s);
 void rates_leave (struct rates *rates, const char *key);
 
-/* Whether one more of KEY would be let in, as far as how often goes; nothing is counted. */
+/* Whether one more of KEY would be admitted by its rate; nothing is counted. */
 gboolean rates_has_left (struct rates *rates, const char *key, gint64 now_us, guint *ret_wait_s);
 
-/* How many keys are kept. For tests. */
+/* The number of keys kept. For tests. */
 guint rates_kept (struct rates *rates);

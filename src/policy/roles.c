@@ -53,7 +53,7 @@ roles_matches (const char *list, const char *name)
 enum kind { KIND_PROFILE, KIND_TOOL, KINDS };
 static const char *const kind_names[] = {"profile", "tool"};
 
-/* The list that narrows down what ROLE may use; an admin's is not. */
+/* The list that restricts what ROLE may use; none for an admin. */
 static const char *
 roles_list_of (const struct config *config, enum role role, enum kind kind)
 {

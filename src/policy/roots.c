@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Roots: opened anew for each run, so that what an administrator does to a folder counts at once. */
+/* Roots: opened anew for each run, so that an administrator's changes to a folder take effect at once. */
 #include "policy/roots.h"
 
 #include <errno.h>
@@ -157,7 +157,7 @@ allows (const struct root *root, const char *mode, GError **error)
   return FALSE;
 }
 
-/* Messages say what the caller said, and nothing of where it is. */
+/* Messages use the caller's names, and never the path on this machine. */
 static int
 open_beneath (const struct root *root, const char *path, const char *shown, GError **error)
 {

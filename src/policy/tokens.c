@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens by the digests of their secrets. That a digest is looked up in a table tells by its time nothing
- * that helps: who wants digests that begin alike has to find preimages of SHA-256. */
+/* Tokens by the digests of their secrets. The timing of a table lookup by digest reveals nothing useful:
+ * finding digests with equal beginnings requires preimages of SHA-256. */
 #include "policy/tokens.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "policy/tokens_file.h"
 
-/* No secret of ours is longer, and what is needs no digest. */
+/* Our secrets are no longer; longer ones need no digest. */
 #define SECRET_MAX 128
 
 struct known {
@@ -26,7 +26,7 @@ struct tokens {
   MUTEX (tokens) lock;
   GUARDED_BY (tokens) struct stat status;
   GUARDED_BY (tokens) GHashTable *known; /* digest -> struct known */
-  GUARDED_BY (tokens) GError *problem;   /* why the file cannot be trusted: then nobody is known */
+  GUARDED_BY (tokens) GError *problem;   /* why the file is untrustworthy: then no token is known */
 };
 
 static void
@@ -74,7 +74,7 @@ read_again (struct tokens *tokens)
   tokens->problem = g_steal_pointer (&problem);
 }
 
-/* The file is never written to but replaced, so its inode tells; the rest is for who edits it by hand. */
+/* The file is replaced, never written to, so its inode suffices; the rest is for manual edits. */
 REQUIRES (tokens)
 static gboolean
 has_changed (struct tokens *tokens)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of tokens. Whatever it has that is not understood is an error: a setting that a later Adder
- * narrows a token by must not be passed over by this one. */
+/* The file of tokens. Unknown contents are an error: this version must not ignore a restriction that a later
+ * one has added. */
 #include "policy/tokens_file.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define VERSION       1
 #define DIGEST_DIGITS 64
 
-/* Each of them but one must be there, perhaps as null. */
+/* All but one are required, perhaps as null. */
 /* clang-format off */
 #define ROW(member, of) {.name = #member, .types = (of), .items = FIELD_TEXT, FIELD_AT (struct token, member)}
 #define NUMBER(member) \
@@ -39,7 +39,7 @@ static const struct field fields[] = {
     ROW (roots, FIELD_LIST | FIELD_NULL),
     ROW (read_only, FIELD_BOOLEAN),
     ROW (may_decide, FIELD_BOOLEAN),
-    /* Not in files of versions before it, which do not understand it either. */
+    /* Not in files of earlier versions, which do not understand it either. */
     {.name = "acts_for_users", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "false",
      FIELD_AT (struct token, acts_for_users)},
     NUMBER (rate),
@@ -67,7 +67,7 @@ token_has_expired (const struct token *token)
 static gboolean
 tokens_file_is_name (const char *name)
 {
-  /* A letter first: who comes by the local socket is "uid:1000", and no token may look like them anywhere. */
+  /* A letter first: callers by the local socket are "uid:1000", and no token may look like one. */
   if (!g_ascii_isalpha (name[0]) || strlen (name) > TOKEN_NAME_MAX)
     return FALSE;
   for (; *name; name++)
@@ -128,7 +128,7 @@ tokens_file_words_json (char *const *words)
   return list;
 }
 
-/* What a person may see of TOKEN and the file has of it. */
+/* The parts of TOKEN in the file that a person may see. */
 static json_t *
 common_json (const struct token *token)
 {
@@ -187,7 +187,7 @@ is_digest (const char *text)
   return strlen (text) == DIGEST_DIGITS && strspn (text, "0123456789abcdef") == DIGEST_DIGITS;
 }
 
-/* NULL with ERROR, which does not show what stands in place of a digest: it may be the secret. */
+/* NULL with ERROR, which does not quote an invalid digest: it may be the secret. */
 static struct token *
 parse_row (const json_t *row, const char *what, GError **error)
 {
@@ -214,7 +214,7 @@ tokens_file_by_name (gconstpointer left, gconstpointer right)
   return strcmp ((*one)->name, (*other)->name);
 }
 
-/* Two of one name would be one owner with two sets of rights; two of one digest, one secret with two. */
+/* Duplicate names would be one owner with two sets of rights; duplicate digests, one secret with two. */
 static gboolean
 are_different (const GPtrArray *tokens, GError **error)
 {
@@ -338,7 +338,7 @@ gboolean
 tokens_file_change (const char *path, gboolean (*change) (GPtrArray *tokens, gpointer data, GError **error),
                     gpointer data, GError **error)
 {
-  /* Beside it: the file itself is another one after each change. */
+  /* Beside it: the file itself is replaced at each change. */
   g_autofree char *beside = g_strconcat (path, ".lock", NULL);
   autoclose int lock = open (beside, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (lock < 0 || flock (lock, LOCK_EX) < 0)

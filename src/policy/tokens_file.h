@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file of tokens: names, what each may, and digests of the secrets; never a secret. It is replaced whole
+/* The file of tokens: names, their rights, and digests of the secrets; never a secret. It is replaced whole
  * under a lock, so that a reader finds the old file or the new one. */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "common/config.h"
 #include "policy/roles.h"
 
-/* So that programs that look for secrets in files know one. */
+/* Lets secret scanners recognize one. */
 #define TOKEN_PREFIX       "adder_"
 #define TOKEN_SECRET_BYTES 32 /* random ones: 256 bits */
 #define TOKEN_NAME_MAX     64
@@ -37,27 +37,27 @@ gboolean token_has_expired (const struct token *token);
 
 gboolean token_check_name (const char *name, GError **error);
 
-/* The digest by which the file has SECRET. The caller's. */
+/* The digest of SECRET in the file. The caller's. */
 char *token_digest (const char *secret);
 /* A new secret. The caller's, who shows it once. */
 char *token_new_secret (GError **error);
 
-/* Where the file is: as configured, else in the state directory. The caller's. */
+/* The file's path: as configured, else in the state directory. The caller's. */
 char *tokens_file (const struct config *config, GError **error);
 
-/* The tokens of the file PATH (struct token, the array's), in order of their names; none where there is no
- * file. *RET_STATUS (may be NULL) is of the very file that was read, st_ino 0 of none. ADDER_ERROR_INVALID
- * says what is wrong with it, and what to do about it. */
+/* The tokens of the file PATH (struct token, the array's), sorted by name; none without a file. *RET_STATUS
+ * (may be NULL) is of the very file that was read, st_ino 0 for none. ADDER_ERROR_INVALID says what is wrong
+ * with it, and what to do about it. */
 GPtrArray *tokens_file_read (const char *path, struct stat *ret_status, GError **error);
 
-/* The same for TEXT, which is what stands in such a file. */
+/* The same for TEXT, the content of such a file. */
 GPtrArray *tokens_parse (const char *text, gsize length, GError **error);
 
-/* Has CHANGE change the tokens of PATH (it may add to and remove from TOKENS), and writes them, all while
- * nobody else does. FALSE when CHANGE says so, or they could not be written: then the file is as it was. */
+/* Calls CHANGE to change the tokens of PATH (it may add to and remove from TOKENS), and writes them, under a
+ * lock. FALSE when CHANGE says so, or writing failed: then the file is unchanged. */
 gboolean tokens_file_change (const char *path,
                              gboolean (*change) (GPtrArray *tokens, gpointer data, GError **error),
                              gpointer data, GError **error);
 
-/* The token called NAME, TOKENS'; NULL: there is none, with ADDER_ERROR_NOT_FOUND. */
+/* The token called NAME, TOKENS'; NULL with ADDER_ERROR_NOT_FOUND: there is none. */
 struct token *tokens_find_name (const GPtrArray *tokens, const char *name, GError **error);
