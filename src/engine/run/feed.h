@@ -15,7 +15,7 @@ struct feed {
   guint64 left;    /* bytes that may still be passed: the limit and one more */
   gsize shown;     /* of a pipe: bytes of its head that the code may read and that are still in it */
   gboolean asked;  /* the code has read some */
-  gboolean full;   /* nothing more is to be passed until SINK has room */
+  gboolean full;   /* pass nothing more until SINK has room */
   int failure;     /* errno: why SOURCE could not be read to its end, of which the code has read some; 0 */
 };
 
