@@ -44,7 +44,7 @@ static const struct field environment_fields[] = {
     TEXT_0 ("version", "Of its Python."),
     TEXT_0 ("python", "The interpreter; for admins."),
     TEXT_0 ("directory", "Where it is; for admins. Null for `system`."),
-    TEXTS ("modules", "That are loaded ahead."),
+    TEXTS ("modules", "Preloaded modules."),
     TEXT_0 ("base", "Of one with packages of runs: what it was made of; else null. Only admins see such."),
     TEXTS ("packages", "And those packages."),
     FIELD_END ("Environment"),

@@ -933,7 +933,7 @@ export interface Environment {
   python: string | null;
   /** Where it is; for admins. Null for `system`. */
   directory: string | null;
-  /** That are loaded ahead. */
+  /** Preloaded modules. */
   modules: string[];
   /** Of one with packages of runs: what it was made of; else null. Only admins see such. */
   base: string | null;
