@@ -29,7 +29,7 @@ json_t *tool_describe (const struct tool *tool, enum tool_format format, const c
 json_t *tool_describe_basic (const struct tool *tool, const char *description);
 
 /* A line of LIST: toolset, name, role, title. */
-#define TOOL_LINE "%-14s %-20s %-6s %s"
+#define TOOL_LINE "%-14s %-24s %-6s %s"
 
 /* Appends TOOLSET in the format LIST or MARKDOWN to TEXT. */
 void tool_write (GString *text, const struct toolset *toolset, enum tool_format format, tool_filter filter,

@@ -274,6 +274,7 @@ def test_runtime_directory_with_a_long_name(make_adder):
         "ps": "adder session list", "logs": "adder serve logs", "version": "adder --version", "-v": "adder --version", "-c": "adder run -c",
         "rm": "adder session rm", "session delete": "adder session rm", "images": "adder env image list", "sessoin": "adder session",
         "tool ls": "adder tool list", "histroy": "adder history", "shell": "adder repl", "env make": "adder env new",
+        "print(1)": "adder run -c",
     }.items(),  # fmt: skip
 )
 def test_a_command_of_another_program(adder, typed, meant):

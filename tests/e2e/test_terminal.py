@@ -266,6 +266,11 @@ def test_empty_lists_say_so_in_one_wording(own_adder, what, command, makes):
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", said)
 
 
+def test_the_columns_of_tools_are_aligned(adder):
+    rows = adder.call("tool", "list").stdout.splitlines()
+    assert {re.search(" (guest|user|admin) ", row).start() for row in rows if not row.startswith(" ")} == {39}
+
+
 @pytest.mark.parametrize("command", ["env", "profile"])
 def test_lists_have_heads(adder, command):
     assert adder.call(command, "list").stdout.startswith("NAME  ")

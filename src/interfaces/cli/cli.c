@@ -110,6 +110,9 @@ nearest_command (const char *prefix, const struct cli_command *table, const char
   for (gsize i = 0; i < G_N_ELEMENTS (synonyms); i++)
     if (strcmp (synonyms[i].prefix, prefix) == 0 && strcmp (synonyms[i].typed, name) == 0)
       return g_strdup (synonyms[i].meant);
+  /* Code, as of python3 -c. */
+  if (strcmp (prefix, "adder") == 0 && strpbrk (name, "(= \n"))
+    return g_strdup ("adder run -c");
   struct text_guess guess = TEXT_GUESS_NONE;
   for (; table->name; table++)
     text_consider (&guess, name, table->name);

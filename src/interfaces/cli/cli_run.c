@@ -131,7 +131,8 @@ cli_run_parse_options (int argc, char **argv, struct run_options *options, GErro
   if (!options->code && !options->file && !options->stdin_file && cli_run_is_piped ())
     options->file = "-";
   if (!options->code && !options->file)
-    return cli_run_invalid (error, "nothing to run: give a FILE, - for standard input, or -c CODE");
+    return cli_run_invalid (
+        error, "nothing to run: give a FILE, - for standard input, or -c CODE; a prompt is adder repl");
   if (g_strcmp0 (options->file, "-") == 0 && g_strcmp0 (options->stdin_file, "-") == 0)
     return cli_run_invalid (error, "standard input can be the code or the code's input, not both");
   options->passes_stdin = !options->stdin_file && g_strcmp0 (options->file, "-") != 0 && cli_run_is_piped ();
