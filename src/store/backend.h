@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What database.c asks of SQLite and of PostgreSQL. A back end knows connections and statements; waiting in
- * turn, transactions and connecting again are database.c's. It uses nothing of Adder but this header, since
- * one of them is a module of its own. */
+/* What database.c needs from SQLite and PostgreSQL. A back end handles connections and statements; queueing,
+ * transactions and reconnecting are database.c's. It uses nothing of Adder but this header, since one of them
+ * is a module of its own. */
 #pragma once
 
 #include <glib.h>
 
 #include "store/database.h"
 
-#define SQL_COLUMNS_MAX 64 /* of a row; further ones are left out */
+#define SQL_COLUMNS_MAX 64 /* of a row; others are dropped */
 
 enum sql_trouble {
-  SQL_FAILED,   /* this statement: the transaction can only be taken back */
-  SQL_CONFLICT, /* with somebody else's transaction: the whole of it may be tried again at once */
-  SQL_LOST,     /* the connection: another may do */
-  SQL_TIMEOUT,  /* nothing came back in time: the connection is of no use any more */
+  SQL_FAILED,   /* this statement: the transaction can only be rolled back */
+  SQL_CONFLICT, /* a conflict with another transaction: the whole of it may be retried at once */
+  SQL_LOST,     /* the connection: another may work */
+  SQL_TIMEOUT,  /* no answer in time: the connection is unusable */
 };
 
 struct sql_failure {
   enum sql_trouble trouble;
   char text[512];   /* for people, without the database's name; one line */
-  gboolean is_away; /* SQL_FAILED: of the database as a whole, and not of this statement */
+  gboolean is_away; /* SQL_FAILED: of the database as a whole, not of this statement */
 };
 
 enum commit_end { COMMIT_UNKNOWN, COMMIT_TAKEN_BACK, COMMIT_DONE };
@@ -39,8 +39,8 @@ struct backend {
   gboolean (*run) (void *connection, const char *sql, const struct sql_value *values, guint count,
                    sql_row row, gpointer data, guint64 *ret_changed, guint64 timeout_ms,
                    struct sql_failure *failure);
-  /* A name of the transaction under way, the caller's, by which another connection can ask how it ended. NULL
-   * with FAILURE. Both are NULL where a commit is never in doubt. */
+  /* A name of the current transaction, the caller's, by which another connection can ask how it ended. NULL
+   * with FAILURE. Both are NULL if a commit is never in doubt. */
   char *(*name_transaction) (void *connection, guint64 timeout_ms, struct sql_failure *failure);
   enum commit_end (*ask_end) (void *connection, const char *name, guint64 timeout_ms);
 };

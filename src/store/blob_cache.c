@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Theory of operation. A copy is a file named by its digest, that is whole before it gets this name. When it
- * was used is its time of modification. Who adds one looks through the directory and removes those that were
- * used longest ago; two who do so at once remove a few too many. Who has one open, or has linked it, keeps
- * it.
- */
+/* Theory of operation. A copy is a file named by its digest, complete before it gets this name. Its
+ * modification time is that of its last use. Adding one scans the directory and removes the least recently
+ * used; two at once remove a few too many. A copy that is open or linked stays usable. */
 #include "store/blob_cache.h"
 
 #include <dirent.h>
@@ -21,7 +19,7 @@
 #define DIGEST_LETTERS 64
 #define LINKS          "links"
 
-/* So much of it stays when there is too much, so that not every new one makes room anew. */
+/* How much stays after a cleanup, so that not every new copy causes another. */
 #define KEEP_TENTHS 9
 
 struct blob_cache {
@@ -137,7 +135,7 @@ blob_cache_make_room (struct blob_cache *cache, guint64 bytes)
 void
 blob_cache_keep (struct blob_cache *cache, int fd, const char *sha256, guint64 bytes)
 {
-  /* On the disk before it has a name: after a power cut a name would stand for anything. */
+  /* On the disk before it has a name: after a power cut the content could be anything. */
   if (bytes > cache->most || !blob_file_is_nameless (fd) || fdatasync (fd) < 0)
     return;
   blob_cache_make_room (cache, bytes);

@@ -81,7 +81,7 @@ blob_file_write (int fd, const void *data, gsize length, guint64 offset)
   return 0;
 }
 
-/* -ESTALE: there are fewer bytes than there were. */
+/* -ESTALE: the file has become shorter. */
 static int
 blob_file_copy_piece (int from, guint64 offset, guint64 end, int to)
 {
@@ -100,8 +100,8 @@ blob_file_copy_piece (int from, guint64 offset, guint64 end, int to)
   return 0;
 }
 
-/* What the kernel can copy by itself it does: between some file systems without reading, and always without
- * our memory in between. */
+/* The kernel copies as much as it can: between some file systems without reading, and always bypassing our
+ * memory. */
 static int
 copy_data (int from, guint64 offset, guint64 end, int to)
 {
@@ -181,8 +181,8 @@ blob_file_copy (int from, guint64 bytes, const char *sha256, int to, GError **er
     return error_from_errno (error, r, "cannot copy a file into the store");
   if (r == 0 && is_sealed (from))
     return TRUE;
-  /* Who still has it open may have written since it was digested; and others who put this content get what is
-   * kept under its digest. */
+  /* A process that has it open may have written since it was digested; and others who store this content get
+   * what is kept under its digest. */
   g_autofree char *found = r == 0 ? blob_file_digest (to, bytes, error) : g_strdup ("");
   if (!found || strcmp (found, sha256) == 0)
     return found != NULL;

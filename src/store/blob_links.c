@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders of links. Each belongs to one process, which holds a lock (flock) on it for as long as it needs it:
- * one that can be locked is left over. Whoever makes one or tries its lock holds the lock of the folder that
- * they are in, for as long as that takes, so that none is taken from who has not locked it yet. */
+/* Folders of links. Each belongs to one process, which holds a lock (flock) on it while it is needed: a
+ * folder that can be locked is left over. Creating one, or trying its lock, needs the lock of the parent
+ * folder, so that none is taken from a process that has not locked it yet. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ blob_links_remove_name (const struct blobs *blobs, int directory_fd, const char 
   unlinkat (directory_fd, name, AT_REMOVEDIR);
 }
 
-/* Opens the folder NAME and locks it; -1 where somebody needs it. */
+/* Opens the folder NAME and locks it; -1 if it is in use. */
 static int
 take_left_over (int parent_fd, const char *name)
 {
@@ -125,7 +125,7 @@ blob_links_make_folder (struct blob_links *links)
   if (r < 0)
     return r;
   r = make_locked (links);
-  /* Not left to closing: what was forked meanwhile has the descriptor as well. */
+  /* Not left to closing: a process forked meanwhile has the descriptor as well. */
   (void)blob_links_lock (links->parent_fd, LOCK_UN);
   return r;
 }
@@ -150,7 +150,7 @@ blob_links_new (struct blobs *blobs, GError **error)
 
 /* ---- filling ---- */
 
-/* The directory that PATH is to be in, made as needed. *RET_LAST is PATH's last part. */
+/* The directory of PATH, made as needed. *RET_LAST is PATH's last part. */
 static int
 enter_parents (const struct blob_links *links, const char *path, const char **ret_last)
 {

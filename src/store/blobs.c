@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which back end a URL means, and what holds for all of them. */
+/* The back end for a URL, and what is common to all of them. */
 #include "store/blobs.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ check_digest (const char *sha256, GError **error)
   return FALSE;
 }
 
-/* Of URL; PLACE gets what is behind its scheme. */
+/* For URL; PLACE gets the part after its scheme. */
 static const struct blobs_backend *
 blobs_find_backend (const char *url, struct blobs_place *place, GError **error)
 {

@@ -3,21 +3,21 @@
  *
  *     generated/UUID_plot.png     a key
  *     content/ab/ab34...          the same file by its digest
- *     incoming/                   where files without a name are made
+ *     incoming/                   where unnamed files are made
  *     links/NAME/                 folders in which files are bind-mounted (blob_links.c)
  *
  * A content is one inode, whose names are its digest, its keys and its links for sandboxes, so the count of
  * its links says how many of them it has, and neither a crash nor another process can make that count wrong.
- * No locks: each step is one system call that leaves a whole state behind, whoever else is at work.
+ * No locks: each step is one system call that leaves a consistent state, whatever others do.
  *
- *     put      a file without a name, whole and on the disk; its name below content/; its key
+ *     put      an unnamed file, whole and on the disk; its name below content/; its key
  *     again    the content's name is there: a further link of it is the key
  *     remove   the key; then the content's name, when that is the only one left
  *
- * Between the steps of one process another may remove a content whose first key is about to come. Then the
- * link fails, for there is nothing to link any more, and all begins anew with a copy. It may also be that a
- * content loses its name while a key has come meanwhile: the key is whole, and its content is only not found
- * for the next one. What is left by a crash is a content without a key (sweep), and nothing else. */
+ * Between the steps of one process another may remove a content whose first key is about to be made. Then the
+ * link fails, since its source is gone, and everything starts over with a copy. A content may also lose its
+ * name just after getting a key: the key is whole, but later puts do not find its content. A crash leaves
+ * only contents without a key (sweep). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@
 
 #define INSIDE           (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
-/* How often a put begins anew because others removed what it had just made or found. */
+/* How often a put restarts because others removed what it had just made or found. */
 #define ATTEMPTS 8
 
 struct directory {
@@ -55,7 +55,7 @@ struct directory {
 
 /* ---- folders ---- */
 
-/* The folder NAME ("content/ab" too) of the store, which is made when MAKE. -1 and errno. */
+/* The folder NAME ("content/ab" too) of the store, created if MAKE. -1 and errno. */
 static int
 blobs_directory_open_folder (const struct directory *self, const char *name, gboolean make)
 {
@@ -147,10 +147,10 @@ directory_close (gpointer data)
   g_free (self);
 }
 
-/* ---- whose it is ---- */
+/* ---- ownership ---- */
 
-/* What may stand beside the kinds of keys: our own, also in the folder of a state directory, and what file
- * systems put at their top. */
+/* Names that may exist beside the kinds of keys: our own, also in the folder of a state directory, and those
+ * that file systems create at their top. */
 static const char *const beside[] = {CONTENT, INCOMING, LINKS,        "writers", "running",
                                      "place", "cache",  "lost+found", NULL};
 
@@ -161,9 +161,9 @@ blobs_directory_is_known (const char *name)
          g_str_has_prefix (name, ".place-") || g_str_has_prefix (name, "records.db");
 }
 
-/* Whether SELF is empty or ours: files of somebody else's in it would be taken for what a crash left. One
- * that was used before stays ours, whatever has come into it since. The caller frees *RET_FOREIGN, the first
- * that is not. FALSE: it cannot be listed. */
+/* Whether SELF is empty or ours: other files in it would be mistaken for leftovers of a crash. A folder used
+ * before stays ours, whatever was added since. The caller frees *RET_FOREIGN, the first foreign name. FALSE:
+ * it cannot be listed. */
 static gboolean
 blobs_directory_find_foreign (const struct directory *self, char **ret_foreign)
 {
@@ -227,7 +227,7 @@ directory_open (const struct blobs_place *place, GError **error)
         place->rest);
     ok = FALSE;
   }
-  /* The store's own folder is nobody else's. */
+  /* The store's own folder is not shared. */
   ok = ok && (g_strcmp0 (place->rest, place->scratch) == 0 || blobs_directory_check_ours (self, error));
   if (!ok)
     g_clear_pointer (&self, directory_close);
@@ -236,7 +236,7 @@ directory_open (const struct blobs_place *place, GError **error)
 
 /* ---- contents ---- */
 
-/* The digest of a content, by its attribute or anew. The caller's; NULL: unknown. */
+/* The digest of a content, from its attribute or computed. The caller's; NULL: unknown. */
 static char *
 find_digest (int fd)
 {
@@ -248,7 +248,7 @@ find_digest (int fd)
   return fstat (fd, &st) == 0 ? blob_file_digest (fd, (guint64)st.st_size, NULL) : NULL;
 }
 
-/* Removes the name of the content that is open as FD, when it is the last. */
+/* Removes the name of the content open as FD, if it is the last. */
 static void
 drop_content (const struct directory *self, int fd)
 {
@@ -277,11 +277,11 @@ directory_create (gpointer data, GError **error)
   return fd;
 }
 
-/* A file that is about to become a content. */
+/* A file about to become a content. */
 typedef struct {
   int fd;     /* the caller's, or `own` */
   int own;    /* a copy, or -1 */
-  int folder; /* where it has NAME, when it must have one */
+  int folder; /* its NAME, if it must have one */
   char *name;
 } fresh_t;
 
@@ -309,7 +309,7 @@ fresh_copy (const struct directory *self, int fd, guint64 bytes, const char *sha
     error_from_errno (error, errno, "cannot make a file in %s", self->path);
     return error_make_unavailable (error);
   }
-  /* As long as it is locked, it is no leftover (sweep). */
+  /* While it is locked, it is no leftover (sweep). */
   if (fresh->name)
     flock (fresh->own, LOCK_EX | LOCK_NB);
   if (!blob_file_copy (fd, bytes, sha256, fresh->own, error))
@@ -318,17 +318,17 @@ fresh_copy (const struct directory *self, int fd, guint64 bytes, const char *sha
   return TRUE;
 }
 
-/* On the disk before it has a name, so that what has one is whole whatever happens. */
+/* On the disk before it has a name, so that named files are always complete. */
 static int
 fresh_finish (const fresh_t *fresh, const char *sha256)
 {
-  /* Where the file system knows no attributes, the digest is made again when the last key goes. */
+  /* Without extended attributes, the digest is computed again when the last key goes. */
   fsetxattr (fresh->fd, DIGEST_ATTRIBUTE, sha256, DIGEST_LETTERS, 0);
   return fdatasync (fresh->fd) < 0 ? -errno : 0;
 }
 
-/* Makes the content that is there a key. -ENOENT: there is none; -ESTALE: it is not what it was, and
- * -EMLINK: it has all the names that a file can have. */
+/* Links the existing content as a key. -ENOENT: there is none; -ESTALE: it has changed; -EMLINK: it has the
+ * maximum number of names. */
 static int
 link_content (int content_fd, const char *sha256, guint64 bytes, int folder_fd, const char *name)
 {
@@ -358,7 +358,7 @@ put_once (const struct directory *self, int fd, guint64 bytes, const char *sha25
   int r = fresh_finish (fresh, sha256);
   if (r < 0)
     return r;
-  /* A content that can have no more keys leaves its name to the next; its keys keep it. */
+  /* A content that cannot get more keys leaves its name to the next; its keys keep it. */
   if (known != -ENOENT && unlinkat (content_fd, sha256, 0) < 0 && errno != ENOENT)
     return -errno;
   r = blob_file_link (fresh->fd, fresh->folder, fresh->name, content_fd, sha256);
@@ -369,7 +369,7 @@ put_once (const struct directory *self, int fd, guint64 bytes, const char *sha25
   if (r == 0 || r == -EEXIST)
     return r;
   if (r == -ENOENT || r == -EXDEV || r == -EMLINK) {
-    /* Somebody removed it, or it cannot have a name here: from now on a copy. */
+    /* It was removed, or cannot have a name here: use a copy from now on. */
     gboolean again = fresh->own < 0 || r == -ENOENT;
     fresh_clear (fresh);
     return again ? -EAGAIN : r;
@@ -498,7 +498,7 @@ directory_remove (gpointer data, const char *key, GError **error)
 
 /* ---- all of them ---- */
 
-/* Calls EACH_NAME with the names in the folder FD; FALSE of it stops. 0 or a negative errno. */
+/* Calls EACH_NAME with the names in the folder FD; it stops by returning FALSE. 0 or a negative errno. */
 typedef gboolean (*each_name) (gpointer data, int folder_fd, const char *name);
 static int
 blobs_directory_walk (int folder_fd, each_name each, gpointer data)
@@ -531,7 +531,8 @@ list_one (gpointer data, int folder_fd, const char *name)
   if (!blob_key_is_good (key) || fstatat (folder_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
       !S_ISREG (st.st_mode))
     return TRUE;
-  /* Its own time no key has, only its content: the last change of its names is never before this one came. */
+  /* A key has no time of its own, only its content's: the last change of its names, never before this key was
+   * made. */
   gint64 made_ms = (gint64)st.st_ctim.tv_sec * 1000 + st.st_ctim.tv_nsec / 1000000;
   listing->stopped = !listing->each (listing->data, key, (guint64)st.st_size, made_ms);
   return !listing->stopped;
@@ -621,7 +622,7 @@ directory_links (gpointer data, GError **error)
   return fd;
 }
 
-/* A key that was removed while the link was there left the content to it. */
+/* A key removed while the link existed left the content to it. */
 static void
 directory_unlinked (gpointer data, int fd)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the back ends of blobs have in common. Each is a table of the same functions; keys that reach it are
- * checked, and so are digests. */
+/* Shared by the back ends of blobs. Each is a table of the same functions; keys and digests are checked
+ * beforehand. */
 #pragma once
 
 #include "store/blobs.h"
@@ -30,8 +30,8 @@ struct blobs_backend {
   gboolean (*link) (gpointer self, const char *key, guint64 bytes, const char *sha256, int directory_fd,
                     const char *name, GError **error);
   gboolean (*sweep) (gpointer self, guint *ret_removed, GError **error);
-  /* For folders of links: a directory (the caller's) that files can be linked into; and what is to be done
-   * when a link of the file FD was removed. NULL: none can. */
+  /* For folders of links: a directory (the caller's) that files can be linked into; and the cleanup after a
+   * link of the file FD was removed. NULL: unsupported. */
   int (*links) (gpointer self, GError **error);
   void (*unlinked) (gpointer self, int fd);
 };
@@ -47,5 +47,5 @@ void blob_links_sweep (const struct blobs *blobs, guint *ret_removed);
 
 extern const struct blobs_backend blobs_directory, blobs_s3;
 
-/* Whether KEY is one: a known kind, a slash, a name. */
+/* Whether KEY is valid: a known kind, a slash, a name. */
 gboolean blob_key_is_good (const char *key);

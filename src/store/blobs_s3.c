@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blobs in a bucket. A put is one request, or for large files one for each part and one that makes them one
- * file; the server shows a key when all of it is there, and not before. What is read whole is copied here by
- * its digest (blob_cache.c), and must have that digest. */
+/* Blobs in a bucket. A put is one request, or for large files one for each part and one that joins them; the
+ * server shows a key only when it is complete. Content read whole is copied here by its digest
+ * (blob_cache.c), which is verified. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #define PART_MIN    ((guint64)16 << 20)
 #define PARTS_MAX   9000
 
-/* Parts of uploads that nobody finished are removed after so long. */
+/* The age at which parts of unfinished uploads are removed. */
 #define UPLOAD_AGE_MS ((gint64)24 * 60 * 60 * 1000)
 
 struct bucket {
@@ -71,7 +71,7 @@ struct upload {
   GChecksum *sum;      /* NULL: nobody else can write to it */
 };
 
-/* Whether what is there under the key is what an earlier attempt, whose answer was lost, has put. */
+/* Whether the object under the key comes from an earlier attempt whose answer was lost. */
 static gboolean
 blobs_s3_is_ours (const struct upload *upload)
 {
@@ -179,7 +179,7 @@ put_part (struct upload *upload, const char *id, guint number, guint64 offset, g
   return TRUE;
 }
 
-/* Makes the parts one file: the moment from which on the key is there. */
+/* Joins the parts: from then on the key exists. */
 static gboolean
 finish_parts (struct upload *upload, const char *id, const char *list, GError **error)
 {
@@ -199,7 +199,7 @@ finish_parts (struct upload *upload, const char *id, const char *list, GError **
   g_autoptr (GError) problem = NULL;
   gboolean ok = s3_perform (upload->self->s3, &finish, &reply, &problem);
   if (ok) {
-    /* A yes is said before the parts are put together, so a no may follow it. */
+    /* The success status comes before the parts are joined, so an error may follow it. */
     g_autoptr (s3_answer_t) answer = s3_answer_parse (reply.text->str, reply.text->len, NULL, NULL);
     if (answer && strcmp (answer->root, "Error") != 0)
       return TRUE;
@@ -207,7 +207,7 @@ finish_parts (struct upload *upload, const char *id, const char *list, GError **
                  "cannot keep %s in %s: the server could not put its parts together", upload->key,
                  s3_shown (upload->self->s3));
   }
-  /* The answer to one that was carried out may have been lost; to ask again is "no such upload" then. */
+  /* The answer to a successful request may have been lost; repeating it gives "no such upload". */
   if (reply.repeated && blobs_s3_is_ours (upload))
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&problem));
@@ -346,7 +346,7 @@ bucket_stat (gpointer data, const char *key, guint64 *ret_bytes, GError **error)
     *ret_bytes = reply.bytes;
     return TRUE;
   }
-  /* An answer to HEAD has no words: whether the file is missing or the bucket, another request tells. */
+  /* An answer to HEAD has no body: another request tells whether the file or the bucket is missing. */
   g_autoptr (GError) told = NULL;
   char byte;
   gboolean asked = reply.status == 404 && bucket_read (self, key, 0, &byte, 1, &told) < 0;
@@ -376,7 +376,7 @@ bucket_links (gpointer data, GError **error)
   return blob_cache_links (self->cache, error);
 }
 
-/* What a copy takes goes with its last name by itself. */
+/* The space of a copy is freed with its last name. */
 static void
 bucket_unlinked (G_GNUC_UNUSED gpointer data, G_GNUC_UNUSED int fd)
 {
@@ -406,7 +406,7 @@ parse_time_ms (const char *text)
   return time ? g_date_time_to_unix (time) * 1000 + g_date_time_get_microsecond (time) / 1000 : 0;
 }
 
-/* A name of a list, which may be encoded as in a query. The caller's; NULL: it is none of ours. */
+/* A name in a list, which may be encoded as in a query. The caller's; NULL: it is not ours. */
 static char *
 decode_name (const struct s3_answer *answer, const char *name)
 {
@@ -418,7 +418,7 @@ decode_name (const struct s3_answer *answer, const char *name)
   return g_uri_unescape_string (spaced, NULL);
 }
 
-/* What a list answered. */
+/* A list's answer. */
 static struct s3_answer *
 parse_list (const struct bucket *self, const s3_reply_t *reply, const char *item, GError **error)
 {
@@ -458,7 +458,7 @@ list_page (struct bucket *self, const char *prefix, char **token, GError **error
   return g_steal_pointer (&answer);
 }
 
-/* Calls EACH for the items of a page; FALSE: it said stop. */
+/* Calls EACH for the items of a page; FALSE: it stopped. */
 static gboolean
 tell_page (const struct bucket *self, const struct s3_answer *answer, blobs_each each, gpointer data)
 {
@@ -496,7 +496,7 @@ bucket_list (gpointer data, blobs_each each, gpointer each_data, GError **error)
   return TRUE;
 }
 
-/* Parts of uploads that were never finished: a server shows them nowhere, and keeps them for ever. */
+/* Parts of unfinished uploads: a server hides them, and keeps them forever. */
 static gboolean
 bucket_sweep (gpointer data, guint *ret_removed, GError **error)
 {

@@ -15,7 +15,7 @@ add_value (GChecksum *sum, const struct sql_value *value)
     g_snprintf (head, sizeof head, "i%" G_GINT64_FORMAT ";", value->integer);
     g_checksum_update (sum, (const guchar *)head, -1);
     break;
-  case SQL_OTHER: /* has no form, so the digest of its row is another in any case */
+  case SQL_OTHER: /* not serialized, so the digest of its row differs in any case */
     g_checksum_update (sum, (const guchar *)"o", 1);
     break;
   case SQL_TEXT:

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows against blobs. Whoever keeps a file makes the row first, and whoever removes one takes the blob first;
- * so blobs are listed before rows: a blob without a row then never had one, or was left where its row went
- * first, which no order of ours does. What is missing is looked at once more by itself, because others work
- * on. */
+/* Rows against blobs. Keeping a file makes the row first, and removing one removes the blob first; so blobs
+ * are listed before rows: a blob without a row then never had one, or lost its row first, which never happens
+ * in our order. Missing items are checked again individually, because others keep working. */
 #include "store/check.h"
 
 #include <string.h>
@@ -13,10 +12,10 @@
 #include "store/file_rows.h"
 
 #define BATCH       500
-#define NAMED_MAX   200 /* lost and unknown ones that are told by name; all are counted */
+#define NAMED_MAX   200 /* lost and unknown ones listed by name; all are counted */
 #define BLOCK_BYTES ((gsize)256 << 10)
 #define LOOK_MS     (10 * 60 * 1000) /* all of a large database may be read before it answers */
-#define UNKNOWN_MAX 100              /* more of them, and more than are known, look like another database's */
+#define UNKNOWN_MAX 100              /* more than this and than are known: another database's */
 
 struct blob_entry {
   guint64 bytes;
@@ -29,7 +28,7 @@ struct check {
   struct interrupt *interrupt;
   struct database *database;
   struct blobs *blobs;
-  gboolean read_only;  /* it only tells what it would do */
+  gboolean read_only;  /* report only */
   GHashTable *entries; /* key -> struct blob_entry */
   guint64 blob_bytes, rows, row_bytes, foreign, removed, left, forgotten;
   json_t *lost, *unknown;
@@ -47,8 +46,8 @@ is_waited_for (struct check *check, GError **error)
 
 /* ---- blobs ---- */
 
-/* The id in KEY, which blobs_list gave ("generated/ID_name", "output/ID"): FALSE when none is there, and the
- * file is not ours. */
+/* The id in KEY, from blobs_list ("generated/ID_name", "output/ID"): FALSE if there is none, and the file is
+ * not ours. */
 static gboolean
 key_id (const char *key, char ret_id[ID_BYTES])
 {
@@ -155,7 +154,7 @@ check_forget (struct check *check, const struct file_row *row, GError **error)
   return database_commit (check->database, forget_row, (gpointer)row->id, error);
 }
 
-/* Whether what the blob of ROW holds has its digest. */
+/* Whether the blob of ROW has its digest. */
 static gboolean
 digest_is_right (struct check *check, const struct file_row *row, gboolean *ret_right, GError **error)
 {
@@ -175,7 +174,7 @@ digest_is_right (struct check *check, const struct file_row *row, gboolean *ret_
   return TRUE;
 }
 
-/* *RET_WHY: what is wrong with the blob of ROW; NULL: nothing. */
+/* *RET_WHY: the problem with the blob of ROW; NULL: none. */
 static gboolean
 check_look_at (struct check *check, const struct file_row *row, const char **ret_why, GError **error)
 {
@@ -186,7 +185,7 @@ check_look_at (struct check *check, const struct file_row *row, const char **ret
   *ret_why = NULL;
   if (there && bytes == row->bytes && check->options->deep)
     there = digest_is_right (check, row, &right, &problem);
-  /* A row that somebody changed by hand may say that it is where nothing of ours is. */
+  /* A manually changed row may name a place that is not ours. */
   if (problem && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND) &&
       !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_INVALID)) {
     g_propagate_error (error, g_steal_pointer (&problem));
@@ -246,7 +245,7 @@ check_rows (struct check *check, GError **error)
   return TRUE;
 }
 
-/* ---- blobs that nobody knows ---- */
+/* ---- unknown blobs ---- */
 
 static gboolean
 check_find_unknown (struct check *check, GPtrArray *keys, GError **error)
@@ -264,7 +263,7 @@ check_find_unknown (struct check *check, GPtrArray *keys, GError **error)
       return FALSE;
     if (state >= 0)
       continue;
-    /* Somebody may have removed it meanwhile: first the blob, then the row. */
+    /* It may have been removed meanwhile: first the blob, then the row. */
     g_autoptr (GError) problem = NULL;
     if (blobs_stat (check->blobs, key, NULL, &problem))
       g_ptr_array_add (keys, key);
@@ -282,7 +281,7 @@ remove_unknown (struct check *check, GError **error)
   g_autoptr (GPtrArray) keys = g_ptr_array_new ();
   if (!check_find_unknown (check, keys, error))
     return FALSE;
-  /* A bucket that all reach may hold the files of others whose databases are not seen from here. */
+  /* A shared bucket may hold files of other databases, unknown here. */
   gboolean of_others = files_are_shared (check->store) && !database_is_shared (check->database);
   gboolean many = keys->len > UNKNOWN_MAX && keys->len > check->rows;
   gboolean strange = check->read_only || ((of_others || many) && !check->options->force);
@@ -329,7 +328,7 @@ check_database (struct check *check, json_t *problems, GError **error)
 static gboolean
 run_check (struct check *check, json_t *problems, guint *ret_swept, GError **error)
 {
-  /* What could not be finished for want of one blob is no reason not to look at the others. */
+  /* A step blocked by one blob is no reason to skip the others. */
   g_autoptr (GError) unfinished = NULL;
   if (!check->read_only && !files_recover (check->store, &unfinished))
     json_array_append_new (problems, json_text_or_null (unfinished->message));

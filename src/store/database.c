@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections, kept open and made anew, and transactions on them. Nobody waits for the database longer than
- * its time: a statement has a deadline, so has waiting for one's turn, and while the database cannot be
- * reached one caller at a time finds out whether that is still so. */
+/* Connections, kept open and reopened, and transactions on them. Every wait for the database is bounded: a
+ * statement has a deadline, so has queueing, and while the database is unreachable one caller at a time tests
+ * it. */
 #include <string.h>
 
 #include "adder_types.h"
@@ -11,19 +11,18 @@
 #include "store/database_private.h"
 #include "store/schema.h"
 
-/* Of values of one statement, unless it is a question over all rows. */
+/* Of one statement's values, except for queries over all rows. */
 #define STATEMENT_BYTES ((guint64)64 << 20)
 
 #define READERS_MAX     8 /* at once; further ones wait */
 #define IDLE_MAX        4 /* connections that stay open */
 #define DOWN_US         G_USEC_PER_SEC
-#define ASK_US          G_USEC_PER_SEC /* how long it is tried to find out what became of a commit */
+#define ASK_US          G_USEC_PER_SEC /* how long to try to find out how a commit ended */
 
 /* ---- URLs ---- */
 
-/* What a PostgreSQL URL names, without what it says of passwords: "postgresql://host:port/database". One in
- * which a password may stand where it does not belong (it has a / or ? that is not written as %2F or %3F)
- * names nothing. */
+/* The parts of a PostgreSQL URL without passwords: "postgresql://host:port/database". For a URL that may
+ * contain a password in the wrong place (with a / or ? not written as %2F or %3F) nothing. */
 static char *
 show_url (const char *url)
 {
@@ -85,7 +84,7 @@ database_set_read_only (struct database *database)
   database->is_read_only = TRUE;
 }
 
-/* What lies idle, which may be lost together. */
+/* Idle connections, which may all be lost together. */
 static void
 drop_idle (struct database *database)
 {
@@ -137,9 +136,9 @@ database_set_failure (GError **error, const struct database *database, const str
   return FALSE;
 }
 
-/* ---- whether it can be reached ---- */
+/* ---- reachability ---- */
 
-/* FALSE with ERROR: it could not be a moment ago. *RET_TRIES: the caller is the one who finds out. */
+/* FALSE with ERROR: it was unreachable a moment ago. *RET_TRIES: this caller tests it. */
 REQUIRES (database)
 static gboolean
 check_reach (struct reach *reach, gboolean *ret_tries, GError **error)
@@ -168,8 +167,7 @@ set_reach (struct reach *reach, const GError *why)
   }
 }
 
-/* A server is away for everybody; a file that cannot be written to, since somebody has locked it or its disk
- * is full, can still be read. */
+/* An unreachable server fails everything; a file that is locked or on a full disk can still be read. */
 static void
 note_reach (struct database *database, gboolean write, const GError *why)
 {
@@ -180,7 +178,7 @@ note_reach (struct database *database, gboolean write, const GError *why)
   g_mutex_unlock (&database->lock);
 }
 
-/* ---- one's turn ---- */
+/* ---- queueing ---- */
 
 REQUIRES (database)
 static gboolean
@@ -200,7 +198,7 @@ database_take_turn (struct database *database, gboolean write, gint64 deadline_u
   gboolean ok;
   while ((ok = check_reach (reach, ret_tries, error)) && !may_go (database, write)) {
     if (*ret_tries)
-      reach->is_tried = FALSE; /* not yet: somebody else may, meanwhile */
+      reach->is_tried = FALSE; /* not yet: another may go first */
     if (!g_cond_wait_until (&database->changed, &database->lock, deadline_us) && !may_go (database, write)) {
       g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE,
                    "the database %s: it is busy with others for longer than [store] timeout_ms",
@@ -220,7 +218,7 @@ database_take_turn (struct database *database, gboolean write, gint64 deadline_u
   return ok;
 }
 
-/* CONNECTION: what is still good, or NULL. */
+/* CONNECTION: if still usable, or NULL. */
 static void
 give_turn_back (struct database *database, gboolean write, void *connection)
 {
@@ -239,7 +237,7 @@ give_turn_back (struct database *database, gboolean write, void *connection)
 
 /* ---- statements ---- */
 
-/* The time that TRANSACTION's next statement has. */
+/* The time for TRANSACTION's next statement. */
 static guint64
 statement_time (const struct transaction *transaction)
 {
@@ -264,14 +262,14 @@ run_plain (struct transaction *transaction, const char *sql)
                                               statement_time (transaction), &transaction->failure);
 }
 
-/* What a row callback is given: text that is UTF-8 whatever the database holds. */
+/* For row callbacks: text that is UTF-8 whatever the database contains. */
 struct reader {
   sql_row row;
   gpointer data;
-  guint64 room; /* bytes that may still come; used up: they went on and on */
+  guint64 room; /* bytes left; used up: the result had no end */
 };
 
-/* What a row takes where it is collected, at least. */
+/* The minimum memory of a collected row. */
 static guint64
 count_bytes (const struct sql_value *row, guint columns)
 {
@@ -405,8 +403,8 @@ begin_plain (struct transaction *transaction, gboolean write, GError **error)
   return transaction->is_open || database_set_failure (error, transaction->database, &transaction->failure);
 }
 
-/* What became of the commit called NAME, whose answer is lost: another connection can ask. A server that was
- * restarted lets nobody in at first. */
+/* The outcome of the commit called NAME, whose answer is lost: another connection can ask. A restarted server
+ * accepts nobody at first. */
 static enum commit_end
 ask_end (const struct database *database, const char *name)
 {
@@ -424,7 +422,7 @@ ask_end (const struct database *database, const char *name)
   return end;
 }
 
-/* Whether the commit called NAME came about after all. Where nobody knows, it must not be made again. */
+/* Whether the commit called NAME succeeded after all. If unknown, it must not be repeated. */
 static gboolean
 settle_commit (struct transaction *transaction, const char *name)
 {
@@ -458,8 +456,8 @@ transaction_commit (struct transaction *transaction, GError **error)
   return database_set_failure (error, database, failure);
 }
 
-/* Ends what TRANSACTION began on its connection, which is closed when it is of no use any more. Nothing is
- * left to be ended where it was lost before. */
+/* Ends what TRANSACTION began on its connection, which is closed if unusable. There is nothing to end if it
+ * was lost before. */
 static void
 end_plain (struct transaction *transaction)
 {
@@ -487,7 +485,7 @@ check_version (const struct database *database, gint64 version, GError **error)
   return FALSE;
 }
 
-/* Brings the tables behind TRANSACTION's new connection up to date. */
+/* Upgrades the tables behind TRANSACTION's new connection. */
 static gboolean
 database_prepare (struct transaction *transaction, GError **error)
 {
@@ -498,7 +496,7 @@ database_prepare (struct transaction *transaction, GError **error)
   end_plain (transaction);
   if (!ok || version == schema_latest ())
     return ok;
-  /* Another process may be at it too. */
+  /* Another process may be upgrading too. */
   const char *lock = database->backend->lock_schema;
   ok = transaction->connection && begin_plain (transaction, TRUE, error) &&
        (!lock || transaction_run (transaction, lock, NULL, 0, NULL, NULL, NULL, error)) &&
@@ -511,7 +509,7 @@ database_prepare (struct transaction *transaction, GError **error)
   return ok;
 }
 
-/* A connection for TRANSACTION, whose tables are up to date. */
+/* A connection for TRANSACTION, with upgraded tables. */
 static gboolean
 connect_anew (struct transaction *transaction, GError **error)
 {
@@ -527,21 +525,21 @@ connect_anew (struct transaction *transaction, GError **error)
     return TRUE;
   if (transaction->connection)
     database->backend->disconnect (g_steal_pointer (&transaction->connection));
-  /* It may have been lost after its tables were found to be well. */
+  /* It may have been lost after its tables were checked. */
   if (!problem)
     return database_set_failure (error, database, &transaction->failure);
   g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;
 }
 
-/* Begins, on a new connection where there is none or the old one is lost. */
+/* Begins, on a new connection if there is none or the old one is lost. */
 static gboolean
 begin (struct transaction *transaction, GError **error)
 {
   if (transaction->connection) {
     if (begin_plain (transaction, transaction->write, NULL))
       return TRUE;
-    /* One that lay idle may have been closed by the server, and then the others are likely to be as well. */
+    /* The server may have closed an idle connection, and then probably the others as well. */
     gboolean is_lost = transaction->failure.trouble == SQL_LOST;
     if (!is_lost) {
       database_set_failure (error, transaction->database, &transaction->failure);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing together: who comes while a commit is under way waits, and the first of those that wait leads the
- * next one, for all of them. So a hundred runs that end at once pay for a few commits. */
+/* Group commit: steps that arrive during a commit wait, and the first of them leads the next one, for all of
+ * them. So a hundred runs that end at once pay for a few commits. */
 #include "adder_types.h"
 #include "common/guarded.h"
 #include "store/database_private.h"
@@ -15,7 +15,7 @@ struct member {
   gpointer data;
   enum member_state state;
   gint64 deadline_us;
-  GError *error; /* set when it failed; until it is done, of the attempt under way */
+  GError *error; /* set when it failed; until then, of the current attempt */
 };
 
 LOCK_CLASS (commits);
@@ -59,7 +59,7 @@ fail_all (GPtrArray *members, const GError *why)
   }
 }
 
-/* Its error is set when it fails, also where the step says nothing. */
+/* Its error is set when it fails, even if the step sets none. */
 static gboolean
 database_commit_run_step (struct member *member, struct transaction *transaction)
 {
@@ -72,7 +72,7 @@ database_commit_run_step (struct member *member, struct transaction *transaction
   return FALSE;
 }
 
-/* One that fails alone is taken back alone. */
+/* A step that fails alone is rolled back alone. */
 static gboolean
 run_step_apart (struct member *member, struct transaction *transaction, GError **error)
 {
@@ -82,8 +82,8 @@ run_step_apart (struct member *member, struct transaction *transaction, GError *
   return transaction_return (transaction, ok, error);
 }
 
-/* Savepoints cost as much as the steps, and seldom is one needed: at first all are run without (APART FALSE),
- * and when one fails all are run again with them. */
+/* Savepoints cost as much as the steps, and are seldom needed: at first all are run without them (APART
+ * FALSE), and when one fails all are run again with them. */
 static enum attempt
 database_commit_attempt (struct database *database, GPtrArray *members, gboolean apart)
 {
@@ -124,7 +124,8 @@ commit_together (struct database *database, GPtrArray *members)
     if (result == ATTEMPT_APART)
       apart = TRUE;
     else
-      g_usleep ((gulong)g_random_int_range (200, 1000) << i); /* whom it met goes first */
+      g_usleep ((gulong)g_random_int_range (200, 1000) << i); /* the transaction it conflicted with goes
+                                                               * first */
   }
 }
 
@@ -159,7 +160,7 @@ lead (struct database *database)
   g_cond_broadcast (&commits->changed);
 }
 
-/* Until somebody has done it, or it can be led, or its time is over. */
+/* Until it is done, or can be led, or its time is over. */
 REQUIRES (commits)
 static void
 wait_turn (struct database *database, struct member *member)

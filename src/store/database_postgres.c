@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PostgreSQL: the module adder-postgres. Each answer is waited for no longer than its time, since a server
- * that is stopped, or a network that is gone, says nothing at all. */
+/* PostgreSQL: the module adder-postgres. Each wait for an answer has a deadline, since a stopped server or a
+ * broken network sends nothing. */
 #include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>
@@ -18,7 +18,7 @@ enum { TYPE_BOOL = 16, TYPE_INT8 = 20, TYPE_INT2 = 21, TYPE_INT4 = 23, TYPE_TEXT
 struct connection {
   PGconn *link;
   GHashTable *statements; /* SQL and the kinds of its parameters -> name */
-  gboolean forgets;       /* something between us and the server does not keep statements for us */
+  gboolean forgets;       /* a proxy between us and the server does not keep prepared statements */
   gint64 deadline_us;
 };
 
@@ -105,8 +105,7 @@ database_postgres_wait_for (struct connection *connection, short events, struct 
   }
 }
 
-/* All that was said is the kernel's. What the server says meanwhile is read, lest both wait for each other.
- */
+/* Everything was passed to the kernel. The server's messages are read meanwhile, to avoid a deadlock. */
 static gboolean
 database_postgres_flush (struct connection *connection, struct sql_failure *failure)
 {
@@ -177,7 +176,7 @@ static gboolean postgres_run (void *data, const char *sql, const struct sql_valu
                               sql_row row, gpointer row_data, guint64 *ret_changed, guint64 timeout_ms,
                               struct sql_failure *failure);
 
-/* The server frees by itself what a machine holds that is gone: one that was cut off, or put to sleep. */
+/* The server frees what a vanished client holds: one that was cut off, or put to sleep. */
 static gboolean
 database_postgres_settle (struct connection *connection, guint64 timeout_ms, struct sql_failure *failure)
 {
@@ -194,8 +193,8 @@ database_postgres_settle (struct connection *connection, guint64 timeout_ms, str
   return TRUE;
 }
 
-/* Whether what OPTION says of where the server is can be that. A password with a / in it is a port to libpq,
- * and of one with an @ the end is a part of the host; only the name of a socket may have one. */
+/* Whether OPTION's value can be a server address. libpq takes a password with a / in it for a port, and of
+ * one with an @ the end for a part of the host; only a socket's name may have one. */
 static gboolean
 database_postgres_is_place (const PQconninfoOption *option)
 {
@@ -205,8 +204,7 @@ database_postgres_is_place (const PQconninfoOption *option)
   return strcmp (option->keyword, "host") != 0 || strchr ("/@", value[0]) || !strchr (value, '@');
 }
 
-/* What libpq cannot read it quotes, and a password with it: of its words those before the quotation are told.
- */
+/* libpq quotes what it cannot parse, including passwords: only its words before the quotation are shown. */
 static gboolean
 database_postgres_check_url (const char *where, struct sql_failure *failure)
 {
@@ -256,7 +254,7 @@ postgres_connect (const char *where, guint64 timeout_ms, struct sql_failure *fai
 
 /* ---- statements ---- */
 
-/* VALUES as the library wants them: numbers as text in NUMBERS. */
+/* VALUES for the library: numbers as text in NUMBERS. */
 struct parameters {
   Oid types[PARAMETERS_MAX];
   const char *texts[PARAMETERS_MAX];
@@ -286,7 +284,7 @@ fill_parameters (struct parameters *parameters, const struct sql_value *values, 
   parameters->kinds[count] = '\0';
 }
 
-/* Reads all that is left of what the server says, so that it can be asked again. FALSE: one was an error. */
+/* Reads the rest of the server's answer, so that it can be asked again. FALSE: one part was an error. */
 static gboolean
 read_to_end (struct connection *connection, struct sql_failure *failure)
 {
@@ -304,7 +302,7 @@ read_to_end (struct connection *connection, struct sql_failure *failure)
   return FALSE;
 }
 
-/* The name by which the server knows SQL, once it has read it; *RET_NAME NULL: it is to be sent whole. */
+/* The name of the prepared SQL on the server; *RET_NAME NULL: it must be sent whole. */
 static gboolean
 database_postgres_prepare (struct connection *connection, const char *sql,
                            const struct parameters *parameters, guint count, const char **ret_name,
@@ -374,7 +372,7 @@ give_rows (const PGresult *result, sql_row row, gpointer data)
   return TRUE;
 }
 
-/* Rows that a statement changed; what it only read is none. */
+/* The number of changed rows; 0 for a query. */
 static guint64
 count_changed (PGresult *result)
 {
@@ -428,7 +426,7 @@ postgres_run (void *data, const char *sql, const struct sql_value *values, guint
     explain_result (connection, NULL, failure);
     return FALSE;
   }
-  /* Rows come one by one, however many there are, and also where none is expected. */
+  /* Rows come one by one, however many there are, even if none is expected. */
   (void)PQsetSingleRowMode (connection->link);
   return database_postgres_flush (connection, failure) &&
          database_postgres_read_rows (connection, row, row_data, ret_changed, failure);
@@ -469,7 +467,7 @@ postgres_ask_end (void *data, const char *name, guint64 timeout_ms)
       return COMMIT_UNKNOWN;
     if (g_strcmp0 (status, "in progress") != 0)
       break;
-    g_usleep (5000); /* the other connection's end of it has not yet heard that it is alone */
+    g_usleep (5000); /* the other connection's backend does not yet know that its client is gone */
   } while (g_get_monotonic_time () < end_us);
   if (g_strcmp0 (status, "committed") == 0)
     return COMMIT_DONE;
@@ -478,12 +476,12 @@ postgres_ask_end (void *data, const char *name, guint64 timeout_ms)
 
 __attribute__ ((visibility ("default"))) extern const struct backend adder_postgres_backend;
 
-/* Whoever changes tables holds the lock of this number, which says "adder". */
+/* Changing tables needs the lock of this number, which spells "adder". */
 const struct backend adder_postgres_backend = {
     .is_shared = TRUE,
     .begin_write = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
     .begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-    /* Not to_regclass, which may remember from before the wait for the lock. */
+    /* Not to_regclass, which may use a cache from before the wait for the lock. */
     .has_schema = "SELECT count(*) FROM pg_class WHERE relname = 'schema_version' AND relkind = 'r' AND "
                   "pg_table_is_visible(oid)",
     .lock_schema = "SELECT pg_advisory_xact_lock(418313331058)",

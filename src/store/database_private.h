@@ -9,8 +9,8 @@
 
 struct commits; /* those that wait for a common commit */
 
-/* After it could not be reached nobody tries for a while, and then one caller does while the others are told
- * what the last one was told. */
+/* After a failure nobody tries for a while, and then one caller does while the others get the previous
+ * error. */
 struct reach {
   gboolean is_down, is_tried;
   gint64 down_until_us;
@@ -39,8 +39,8 @@ struct transaction {
   struct database *database;
   void *connection;
   gboolean write;
-  gboolean broken;    /* a statement failed: only taking back is left */
-  gboolean is_open;   /* neither committed nor taken back */
+  gboolean broken;    /* a statement failed: only a rollback is possible */
+  gboolean is_open;   /* neither committed nor rolled back */
   gboolean running;   /* a statement */
   gboolean is_long;   /* its statements are questions over all rows */
   guint64 timeout_ms; /* of each statement */
@@ -48,15 +48,15 @@ struct transaction {
   struct sql_failure failure;
 };
 
-/* As database_begin, whose time ends at DEADLINE_US (g_get_monotonic_time; 0: it has its usual one). */
+/* As database_begin, with the deadline DEADLINE_US (g_get_monotonic_time; 0: the usual time). */
 struct transaction *transaction_new (struct database *database, gboolean write, gint64 deadline_us,
                                      GError **error);
 
-/* Sets a savepoint, forgets it (KEEP), or goes back to it: then a statement that failed is forgotten too. */
+/* Sets a savepoint, releases it (KEEP), or rolls back to it: then a failed statement is forgotten too. */
 gboolean transaction_mark (struct transaction *transaction, GError **error);
 gboolean transaction_return (struct transaction *transaction, gboolean keep, GError **error);
 
-/* Whether the same steps may do in another transaction, on another connection if need be. */
+/* Whether the same steps may succeed in another transaction, perhaps on another connection. */
 gboolean transaction_may_repeat (const struct transaction *transaction);
 
 struct commits *commits_new (void);

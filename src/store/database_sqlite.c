@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SQLite: one file that any number of threads and processes of this machine share. Readers and the one writer
- * do not wait for each other (WAL), and what was committed is the kernel's before anybody is told: a SIGKILL
- * loses nothing of it, a power cut may lose the last moments but does no damage (synchronous = NORMAL). */
+ * do not wait for each other (WAL), and a commit is in the kernel before it is reported: a SIGKILL loses
+ * nothing, a power cut may lose the last moments but does no damage (synchronous = NORMAL). */
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -15,7 +15,7 @@
 /* Statements are prepared once a connection. */
 #define STATEMENTS_MAX 128
 #define TEXT_MAX       (64 * 1024 * 1024) /* of one value */
-/* Virtual instructions between two looks at the clock: some 100 us. */
+/* Virtual instructions between two checks of the clock: some 100 us. */
 #define STEPS_BETWEEN_LOOKS 10000
 
 struct connection {
@@ -23,7 +23,7 @@ struct connection {
   GHashTable *statements; /* SQL -> sqlite3_stmt */
   gint64 deadline_us;     /* of the statement that runs */
   char *path;
-  dev_t device; /* and the file that was there when it was opened */
+  dev_t device; /* and the identity of the file when it was opened */
   ino_t inode;
   char *log; /* of a file that nobody wrote to then, and SQLite looks for no changes of; or NULL */
   struct timespec changed;
@@ -43,7 +43,7 @@ database_sqlite_fail_away (struct sql_failure *failure, const char *text)
   failure->is_away = TRUE;
 }
 
-/* What CODE, just returned for CONNECTION, means to people. */
+/* CODE, just returned for CONNECTION, in words. */
 static void
 database_sqlite_explain (struct connection *connection, int code, struct sql_failure *failure)
 {
@@ -89,7 +89,7 @@ database_sqlite_explain (struct connection *connection, int code, struct sql_fai
 
 /* ---- waiting ---- */
 
-/* Another process holds the lock that is wanted: such moments are short, so the pauses are. */
+/* Another process holds the lock: such moments are short, and so are the pauses. */
 static int
 wait_for_others (void *data, int times)
 {
@@ -113,8 +113,8 @@ database_sqlite_set_deadline (struct connection *connection, guint64 timeout_ms)
   connection->deadline_us = g_get_monotonic_time () + (gint64)timeout_ms * 1000;
 }
 
-/* Whether CODE comes of somebody's lock for whose end there is still time: where two might wait for each
- * other, as when a new file gets its log, SQLite does not ask wait_for_others. */
+/* Whether CODE is due to a lock for which there is still time to wait: SQLite does not call wait_for_others
+ * where that could deadlock, as when a new file gets its log. */
 static gboolean
 is_busy_early (const struct connection *connection, int code)
 {
@@ -144,7 +144,7 @@ sqlite_disconnect (void *data)
   g_free (connection);
 }
 
-/* Whether the file or its folder takes no changes, as in a backup that is mounted. */
+/* Whether the file or its folder is read-only, as in a mounted backup. */
 static gboolean
 database_sqlite_is_read_only (const char *path)
 {
@@ -165,8 +165,8 @@ make_file (const char *path, struct sql_failure *failure)
   return FALSE;
 }
 
-/* Somebody may remove the file, or put a backup in its place: what is written to the old one then is lost
- * with it, and SQLite does not look. */
+/* Somebody may remove the file, or replace it by a backup: writes to the old one are then lost with it, and
+ * SQLite does not check. */
 static gboolean
 is_in_place (const struct connection *connection)
 {
@@ -195,16 +195,16 @@ static const struct {
 } settings[] = {
     {"PRAGMA journal_mode = WAL", TRUE},
     {"PRAGMA synchronous = NORMAL", TRUE},
-    {"PRAGMA journal_size_limit = 67108864", TRUE}, /* what a long reader let the log grow to is given back */
+    {"PRAGMA journal_size_limit = 67108864", TRUE}, /* truncates a log that a long reader let grow */
     {"PRAGMA cache_size = -256", FALSE}, /* KiB of each connection; what was read lately is in the page cache
                                             of the host */
     {"PRAGMA trusted_schema = OFF", FALSE},
     {"PRAGMA cell_size_check = ON", FALSE},
 };
 
-/* Opens CONNECTION's file. Where nobody can write to its folder, SQLite has to be told that nobody does,
- * unless somebody who can does so now, or was killed: then what is in the log counts as well, and the index
- * of it has to be there (https://sqlite.org/wal.html#read_only_databases). */
+/* Opens CONNECTION's file. In a read-only folder, SQLite has to be told that nobody writes, unless somebody
+ * who can does so now, or was killed: then the log counts as well, and its index must exist
+ * (https://sqlite.org/wal.html#read_only_databases). */
 static int
 database_sqlite_open (struct connection *connection, gboolean read_only)
 {
@@ -271,7 +271,7 @@ find_statement (struct connection *connection, const char *sql, struct sql_failu
   return statement;
 }
 
-/* SQLite counts parameters in the order in which they come first; $3 is VALUES[2] wherever it stands. */
+/* SQLite numbers parameters by first occurrence; $3 is VALUES[2] wherever it is. */
 static int
 database_sqlite_bind_values (sqlite3_stmt *statement, const struct sql_value *values, guint count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeping data sets: two files, and one row that names both. All three come with one transaction, which takes
- * the version that is replaced away as well. */
+/* Keeping data sets: two files, and one row that names both. One transaction adds all three, and removes the
+ * version that is replaced. */
 #include "store/datasets.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 #include "store/file_rows.h"
 #include "store/files.h"
 
-#define FACTS_BYTES (8 << 20) /* the most that is known of one */
-#define TRIES       8         /* of who puts one of the same name at the same time */
+#define FACTS_BYTES (8 << 20) /* the maximum size of the facts */
+#define TRIES       8         /* against simultaneous puts under the same name */
 
 enum { TABLE, FACTS, PARTS };
 
@@ -33,7 +33,7 @@ struct putting {
   guint64 bytes; /* of the table */
   char *sha256;  /* and its digest */
   struct file_new files[PARTS];
-  gboolean replaced; /* something is to be removed now */
+  gboolean replaced; /* something must be removed now */
   gboolean overtaken;
 };
 
@@ -118,7 +118,7 @@ write_facts (struct putting *putting, char **ret_sha256, GError **error)
 
 /* ---- the row ---- */
 
-/* Takes DATASET away; its files go once this is committed. */
+/* Removes DATASET; its files go once this is committed. */
 static gboolean
 take_away (struct transaction *transaction, const struct dataset *dataset, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data sets: a table (Parquet) and what is known of it (JSON), under a name of its owner's. Both are files of
- * the store, kept until somebody removes them; a data set is there whole or not at all. */
+/* Data sets: a table (Parquet) and its description (JSON), under a name of its owner's. Both are files of the
+ * store, kept until somebody removes them; a data set exists whole or not at all. */
 #pragma once
 
 #include <glib.h>
@@ -31,16 +31,16 @@ struct dataset_new {
   const json_t *facts; /* docs/data.md; version, digest and time are filled in */
   guint64 rows;
   gboolean complete;
-  gboolean keep_versions; /* the earlier one of the name stays; otherwise it goes once this one is there */
+  gboolean keep_versions; /* keeps the previous version; otherwise it goes once this one exists */
 };
 /* The new one, the caller's. */
 struct dataset *dataset_put (struct store *store, const struct dataset_new *put, GError **error);
 
-/* "tio2" the newest, "tio2:2" that version; OWNER's. ADDER_ERROR_NOT_FOUND says which was meant. */
+/* "tio2" the newest, "tio2:2" that version; OWNER's. ADDER_ERROR_NOT_FOUND suggests the intended one. */
 struct dataset *dataset_find (struct store *store, const char *owner, const char *text, GError **error);
-/* What is known of it. A new reference. */
+/* The description. A new reference. */
 json_t *dataset_facts (struct store *store, const struct dataset *dataset, GError **error);
 /* By name, then the newest first; ALL_VERSIONS FALSE: the newest of each. Array of struct dataset. */
 GPtrArray *datasets_list (struct store *store, const char *owner, gboolean all_versions, GError **error);
-/* NAME as dataset_find has it: without a version, all versions go. */
+/* NAME as for dataset_find: without a version, removes all. */
 gboolean dataset_remove (struct store *store, const char *owner, const char *name, GError **error);

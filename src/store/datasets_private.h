@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of data sets, for the files that look after it. */
+/* The table of data sets, for the files that maintain it. */
 #pragma once
 
 #include "store/database.h"
@@ -13,6 +13,6 @@ gboolean dataset_name_split (const char *text, char **ret_name, gint64 *ret_vers
 GPtrArray *dataset_rows_read (struct transaction *transaction, const char *owner, const char *name,
                               GError **error);
 
-/* What the next data set of that name is numbered. */
+/* The number of the next data set of that name. */
 gboolean dataset_next_version (struct database *database, const char *owner, const char *name,
                                gint64 *ret_version, GError **error);

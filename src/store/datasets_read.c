@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding data sets, and what is known of them. One whose files are lost is not there. */
+/* Finding data sets, and their descriptions. One whose files are lost counts as missing. */
 #include <string.h>
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ datasets_read_collect (gpointer data, const struct sql_value *columns, guint cou
   return TRUE;
 }
 
-/* Databases have orders of their own for text. */
+/* Databases sort text differently. */
 static int
 datasets_read_compare (const void *a, const void *b)
 {
@@ -140,7 +140,7 @@ dataset_name_split (const char *text, char **ret_name, gint64 *ret_version, GErr
   return TRUE;
 }
 
-/* The versions of a name that is there, else the names that there are. */
+/* The versions of an existing name, else the existing names. */
 static void
 tell_what_there_is (struct store *store, const char *owner, const char *text, const char *name,
                     GError **error)

@@ -4,7 +4,7 @@
  *     {"run": [members of struct record, in their order]}
  *     {"session": [id, owner, name or null, reason or null, since 1970 in ms: when it ended, or was noted]}
  *
- * What a successor remembers of sessions stands in its own journal, so that it is known after it as well. */
+ * A successor copies the sessions it remembers into its own journal, so that they survive it as well. */
 #include "store/departed.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ departed_new (struct store *store)
 {
   struct departed *departed = g_new0 (struct departed, 1);
   departed->store = store;
-  /* What is left is completed in the database that it was left for. */
+  /* The rest is completed in the database that it was left for. */
   departed->key = g_compute_checksum_for_string (G_CHECKSUM_SHA256, store_config (store)->store_records, -1);
   departed->key[KEY_LETTERS] = '\0';
   g_mutex_init (&departed->lock);
@@ -89,7 +89,7 @@ departed_folder (GError **error)
   return folder ? g_build_filename (folder, FOLDER, NULL) : NULL;
 }
 
-/* Ours, which is made when it is first wanted; or NULL. */
+/* Ours, made on first use; or NULL. */
 static struct journal *
 own_journal (struct departed *departed)
 {
@@ -118,7 +118,7 @@ write_note (struct journal *journal, int slot, json_t *note)
   return text ? journal_write (journal, slot, text) : -1;
 }
 
-/* Of the code of RECORD, unless it has one; the caller's. */
+/* For the code of RECORD, unless it has one; the caller's. */
 static char *
 departed_digest (const struct record *record)
 {
@@ -209,7 +209,7 @@ departed_add_run (struct store *store, struct transaction *transaction, const js
     else if (row->is_member)
       G_STRUCT_MEMBER (const char *, &record, row->offset) = json_string_value (member);
   }
-  /* Another version's, or no note at all. */
+  /* From another version, or invalid. */
   if (at != json_array_size (members) || !record.run_id || !record.outcome)
     return TRUE;
   g_autofree char *digest = departed_digest (&record);
@@ -217,7 +217,8 @@ departed_add_run (struct store *store, struct transaction *transaction, const js
   return records_add (store, transaction, &record, error);
 }
 
-/* One that was recorded, and whose process died before it forgot it, is not recorded again (records.c). */
+/* A run that was recorded, and whose process died before removing its note, is not recorded again
+ * (records.c). */
 static gboolean
 add_runs (gpointer data, struct transaction *transaction, GError **error)
 {
@@ -344,7 +345,7 @@ departed_find_session (struct departed *departed, const char *owner, const char 
 {
   if (tell_gone (departed, owner, name, error))
     return TRUE;
-  /* The first that asks after a start, and after a process beside this one died. */
+  /* The first query after a start, and after another process died. */
   struct database *database =
       store_keeps_records (departed->store) ? store_database (departed->store, NULL) : NULL;
   return database && !store_is_read_only (departed->store) && departed_recover (departed, database, NULL) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes were at when they died: runs, which get the record that nobody could write any more, and
- * sessions, whose end can be told. Each process notes its own; whoever opens the same store in the same state
- * directory after it, completes them. While it lives, nobody does. */
+/* What processes were doing when they died: runs, which get the record that could not be written, and
+ * sessions, whose end can be reported. Each process notes its own; the next process that opens the same store
+ * in the same state directory completes them, but never while the first lives. */
 #pragma once
 
 #include <glib.h>
@@ -13,9 +13,8 @@ struct departed;
 struct departed *departed_new (struct store *store);
 void departed_free (struct departed *departed);
 
-/* RECORD is that of a run, as it is to be if this process dies now, without its `more` and, where its code is
- * there, the digest of that. Returns what departed_forget takes; -1:
- * it is not noted. */
+/* RECORD is the run's record in case this process dies now, without its `more` and, if its code is there,
+ * without the digest of that. Returns the argument of departed_forget; -1: not noted. */
 int departed_note_run (struct departed *departed, const struct record *record);
 
 struct departed_session {
@@ -23,13 +22,13 @@ struct departed_session {
   const char *reason;            /* why it ended; NULL: it lives */
 };
 
-/* The same of a session that this process has; with SLOT, which it returned before (-1: none), again. */
+/* The same for a session of this process; again with SLOT, which it returned before (-1: none). */
 int departed_note_session (struct departed *departed, int slot, const struct departed_session *session);
 
-/* It was recorded, or is remembered no more. -1 is allowed. */
+/* It was recorded, or is no longer remembered. -1 is allowed. */
 void departed_forget (struct departed *departed, int slot);
 
-/* Records what the dead left in DATABASE, and remembers their sessions, at most so many for at most a day.
+/* Records what the dead left in DATABASE, and remembers their sessions, a bounded number for at most a day.
  * What cannot be recorded is left for the next time. */
 gboolean departed_recover (struct departed *departed, struct database *database, GError **error);
 

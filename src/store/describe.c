@@ -51,8 +51,8 @@ sum_up (struct store *store, struct sums *sums, GError **error)
   return ran;
 }
 
-/* Keeps nothing, under a name of its own, and takes it away again: what only can be read would show when a
- * run ends. */
+/* Tests by keeping an empty file under a temporary name, and removing it: otherwise a read-only place would
+ * show only when a run ends. */
 static gboolean
 reach_blobs (struct store *store, GError **error)
 {
@@ -72,11 +72,11 @@ static char *
 records_place (struct store *store)
 {
   struct database *database = store_database (store, NULL);
-  /* A URL that was not opened is not shown: it may have a password anywhere. */
+  /* An unopened URL is not shown: it may have a password anywhere. */
   return g_strdup (database ? database_shown (database) : store_keeps_records (store) ? "" : "none");
 }
 
-/* Takes WHERE over. PROBLEM may be NULL; where nothing is KEPT, there is none. */
+/* Takes WHERE over. PROBLEM may be NULL; without KEPT, there is none. */
 static json_t *
 describe_place (char *where, const GError *problem, gboolean kept)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding kept files, and removing one. What has expired is not found any more, also before it is removed. */
+/* Finding kept files, and removing one. Expired files are not found, even before they are removed. */
 #include <string.h>
 
 #include "adder_types.h"
@@ -41,7 +41,7 @@ select_kept (struct file_query *query, const char *owner)
     file_query_add (query, " AND owner = ?", SQL_STR (owner));
 }
 
-/* The first of what QUERY finds; WHAT and ID name it where there is none. */
+/* The first result of QUERY; WHAT and ID name it in the error if there is none. */
 static struct file_row *
 file_find_one (struct store *store, const struct file_query *query, const char *what, const char *id,
                GError **error)
@@ -140,7 +140,7 @@ files_remove (struct store *store, const char *owner, const char *id, GError **e
   struct database *database = store_database (store, error);
   if (!database || !database_commit (database, move_to_removing, row->id, error))
     return FALSE;
-  /* It is in no list any more; if its blob cannot go now, the store's thread tries again. */
+  /* It is no longer listed; if its blob cannot be removed now, the store's thread tries again. */
   if (!file_rows_finish (store, rows, 0, NULL, NULL))
     store_wake (store);
   return TRUE;

@@ -162,7 +162,7 @@ file_rows_finish (struct store *store, const GPtrArray *rows, gint64 until_us, c
   for (guint i = 0; i < rows->len && (!first || g_get_monotonic_time () < until_us); i++) {
     struct file_row *row = rows->pdata[i];
     g_autoptr (GError) problem = NULL;
-    /* A key that cannot be one, which somebody wrote there by hand, has nothing behind it. */
+    /* A manually written invalid key has no content. */
     if (blobs_remove (blobs, row->blob, &problem) ||
         g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_INVALID)) {
       g_ptr_array_add (gone, row->id);
@@ -184,11 +184,11 @@ file_rows_finish (struct store *store, const GPtrArray *rows, gint64 until_us, c
 
 /* ---- flights ---- */
 
-/* One set for the process, as there is one writer: ids are unique everywhere. */
+/* One set for the process, which is one writer: ids are globally unique. */
 LOCK_CLASS (flights);
 static MUTEX (flights) flights_lock;
 GUARDED_BY (flights)
-static GHashTable *flights; /* id -> the time of the last word, 0 while it is written (g_new gint64) */
+static GHashTable *flights; /* id -> time of the last step, 0 while it is written (g_new gint64) */
 
 static void
 set_flight (const char *id, gint64 time)

@@ -4,7 +4,7 @@
 
 #include "store/files.h"
 
-/* How far a file is on its way (files.h). */
+/* The stages of a file (files.h). */
 enum file_state { FILE_PENDING, FILE_KEPT, FILE_REMOVING };
 
 /* The columns that file_row_read expects, in its order. */
@@ -30,14 +30,14 @@ gboolean file_rows_collect (gpointer data, const struct sql_value *columns, guin
 /* An array that frees its rows. */
 GPtrArray *file_rows_new (void);
 
-/* Within TRANSACTION: what is FROM becomes TO. *RET_CHANGED (may be NULL): whether it was. */
+/* Within TRANSACTION: changes the state from FROM to TO. *RET_CHANGED (may be NULL): whether it did. */
 gboolean file_row_move (struct transaction *transaction, const char *id, enum file_state from,
                         enum file_state to, guint64 *ret_changed, GError **error);
 
 /* Removes the blobs of ROWS, whose state is FILE_REMOVING, and then the rows themselves. What cannot be
- * removed now stays as it is, for the next time; ERROR is the first reason, and *RET_FAILED (may be NULL) the
- * id in ROWS that it is of. After one failed none is tried later than UNTIL_US (g_get_monotonic_time): a
- * server that is away fails for each alike, and each time takes its time. */
+ * removed now stays for the next time; ERROR is the first reason, and *RET_FAILED (may be NULL) its id in
+ * ROWS. After a failure none is tried later than UNTIL_US (g_get_monotonic_time): an unreachable server fails
+ * for each alike, and slowly. */
 gboolean file_rows_finish (struct store *store, const GPtrArray *rows, gint64 until_us,
                            const char **ret_failed, GError **error);
 
@@ -47,32 +47,32 @@ file_is_of_dataset (enum file_kind kind)
   return kind == FILE_DATASET || kind == FILE_DATASET_FACTS;
 }
 
-/* When what does not expire does: the end of the year 9999. */
+/* The expiry of files that do not expire: the end of the year 9999. */
 #define FILE_NEVER_MS ((gint64)253402300799000)
 
 /* Milliseconds since 1970. */
 gint64 file_now_ms (void);
 
-/* Whether files lie where other machines reach them as well. */
+/* Whether files are in a place that other machines reach as well. */
 gboolean files_are_shared (const struct store *store);
 /* The folder of files on this machine, or what the configuration names; the caller's. */
 char *file_folder (const struct store *store);
-/* What a row calls the place that its writer keeps files in: the node, and where that is not all there is to
- * say, since two users of one machine may share a database, the folder. The caller's. */
+/* The name of the writer's place of files in a row: the node and, if that is ambiguous, since two users of
+ * one machine may share a database, the folder. The caller's. */
 char *file_place (const struct store *store);
 
 /* Adds TEXT, in which `?` becomes this place. */
 void file_query_add_place (struct file_query *query, const char *text, const struct store *store);
-/* Adds to QUERY that the row is one that this machine can look after: not where many share the database, and
- * each has its files for itself. */
+/* Adds to QUERY that this machine can maintain the row: not if many share the database, and each has its own
+ * files. */
 void file_query_add_ours (struct file_query *query, struct store *store, const struct database *database);
 
-/* ---- files that this process is at work on ----
- * A row that is `pending` with this process as its writer, and does not fly, was given up: its run is over.
- * What is written waits to be kept, which takes GUARD_MS at most. */
+/* ---- files that this process works on ---- A row that is `pending` with this process as its writer, and
+ * does not fly, was given up: its run is over. What is written waits to be kept, which takes GUARD_MS at
+ * most. */
 void file_flight_begins (const char *id);
 void file_flight_lands (const char *id);
 void file_flight_ends (const char *id);
 gboolean file_flies (const char *id, guint64 guard_ms);
-/* Forgets those that need no guard any more. */
+/* Forgets those that no longer need a guard. */
 void file_flights_forget (guint64 guard_ms);

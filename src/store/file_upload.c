@@ -15,14 +15,14 @@
 #include "engine/files/mime.h"
 
 #define BLOCK_BYTES   ((gsize)256 << 10)
-#define STALL_US      (10 * 60 * G_USEC_PER_SEC) /* the longest that a pipe may have nothing to say */
+#define STALL_US      (10 * 60 * G_USEC_PER_SEC) /* the longest time without data from a pipe */
 #define CANCEL_BLOCKS 64
 
 /* A copy on its way. */
 struct copy {
   const char *shown; /* the name, for messages */
   int from, to;
-  gboolean cloned; /* TO has it all: it is only read */
+  gboolean cloned; /* TO is complete: only reading is left */
   guint64 most, bytes;
   GChecksum *checksum;
   guint8 head[MIME_HEAD_BYTES];
@@ -52,13 +52,13 @@ check_source (struct copy *copy, GError **error)
   }
   if (S_ISREG (st.st_mode) && (guint64)st.st_size > copy->most)
     return file_upload_too_long (copy, error);
-  /* Shares the blocks where the file system can: then only the digest is to be made. */
+  /* Shares the blocks if the file system can: then only the digest is computed. */
   copy->cloned = S_ISREG (st.st_mode) && lseek (copy->from, 0, SEEK_CUR) == 0 &&
                  ioctl (copy->to, FICLONE, copy->from) == 0;
   return TRUE;
 }
 
-/* Whether something is there to read, and somebody still waits for it. */
+/* Whether there is something to read, and somebody still waits for it. */
 static gboolean
 wait_for_more (struct copy *copy, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* URLs of files: whoever has one may read that file until it expires. They are signed (HMAC-SHA256) with a
- * key that lies in the database, so that each node that shares it can check what another one signed. */
+/* URLs of files: anybody with the URL may read that file until it expires. They are signed (HMAC-SHA256) with
+ * a key in the database, so that each node that shares it can check the others' signatures. */
 #include "store/file_url.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ file_url_read_key (gpointer data, const struct sql_value *columns, guint count G
   return TRUE;
 }
 
-/* The first one stays: others that try at the same time read it. */
+/* The first one stays: simultaneous writers read it. */
 static gboolean
 settle_key (gpointer data, struct transaction *transaction, GError **error)
 {
@@ -62,7 +62,7 @@ settle_key (gpointer data, struct transaction *transaction, GError **error)
                           file_url_read_key, data, NULL, error);
 }
 
-/* Reads it, or makes it where this is the first node. */
+/* Reads it, or makes it on the first node. */
 static void
 fetch_key (struct store *store, char ret_key[KEY_TEXT + 1])
 {
@@ -127,7 +127,7 @@ files_url_is_good (struct store *store, const char *id, gint64 expires_s, const 
   g_autofree char *expected = file_url_sign (key, id, expires_s);
   if (strlen (signature) != strlen (expected))
     return FALSE;
-  /* How long it takes tells nothing about how much of a guess was right. */
+  /* In constant time. */
   guint differs = 0;
   for (gsize i = 0; expected[i]; i++)
     differs |= (guint)(guchar)(signature[i] ^ expected[i]);

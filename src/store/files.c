@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeping files: rows before blobs, and kept only with the transaction of who keeps them. What is broken off
+/* Keeping files: rows before blobs, and kept only with the transaction of their owner. An interruption
  * anywhere between leaves rows that say so (files_recover.c). */
 #include "store/files.h"
 
@@ -11,19 +11,19 @@
 #include "common/text.h"
 #include "store/file_rows.h"
 
-/* So that "{id}_{name}" is a file name wherever blobs lie. */
+/* So that "{id}_{name}" is a valid file name in every place. */
 #define BLOB_NAME_BYTES 200
 #define NAMES_SHOWN     3
-#define ROOM_STEP       200 /* files that are looked at, at once, for who makes room */
+#define ROOM_STEP       200 /* files examined at once to make room */
 
 /* One call of files_write. */
 struct writing {
   struct store *store;
   struct file_new *files;
   gsize count;
-  char **names, **blobs; /* of each file: cleaned, and where it goes */
+  char **names, **blobs; /* of each file: sanitized, and its key */
   const char *place;     /* of their contents, for the rows */
-  char **reasons;        /* why it cannot be kept; NULL: it can */
+  char **reasons;        /* why it cannot be kept; NULL: no reason */
   gboolean made_room;
 };
 
@@ -55,7 +55,7 @@ files_refuse (struct writing *writing, gsize i, const char *reason)
     writing->reasons[i] = text_one_line (reason, 600);
 }
 
-/* What came of a step for file I. */
+/* The outcome of a step for file I. */
 static void
 files_fail (struct writing *writing, gsize i, const GError *problem)
 {
@@ -72,7 +72,7 @@ files_fail_all (struct writing *writing, const GError *problem)
     files_fail (writing, i, problem);
 }
 
-/* One line for all files that have the reason of file FIRST. */
+/* One line for all files with the same reason as file FIRST. */
 static char *
 warn_of (const struct writing *writing, gsize first)
 {
@@ -106,7 +106,7 @@ read_room (gpointer data, const struct sql_value *columns, guint count G_GNUC_UN
   return TRUE;
 }
 
-/* Has the oldest files of OWNER go until there is room for MORE. */
+/* Removes the oldest files of OWNER until there is room for MORE. */
 static gboolean
 files_make_room (struct writing *writing, struct transaction *transaction, const char *owner,
                  struct room more, GError **error)
@@ -130,7 +130,7 @@ files_make_room (struct writing *writing, struct transaction *transaction, const
                           kept, G_N_ELEMENTS (kept), file_rows_collect, oldest, NULL, error))
       return FALSE;
     if (oldest->len == 0)
-      break; /* what is left is being written by others */
+      break; /* the rest is being written by others */
     for (guint i = 0; i < oldest->len && (used.files + more.files > config->store_files_owner ||
                                           used.bytes + more.bytes > config->store_bytes_owner);
          i++) {
@@ -145,7 +145,7 @@ files_make_room (struct writing *writing, struct transaction *transaction, const
   return TRUE;
 }
 
-/* What of files from FIRST on, of one owner, is to be kept. *RET_NEXT: the first of another owner. */
+/* Decides which files from FIRST on, of one owner, to keep. *RET_NEXT: the first of another owner. */
 static struct room
 needed_room (const struct writing *writing, gsize first, gsize *ret_next)
 {
@@ -216,8 +216,8 @@ add_rows (gpointer data, struct transaction *transaction, GError **error)
 
 /* ---- writing ---- */
 
-/* What is larger than all the room there is would have all others go for nothing. Data sets have a room of
- * their own (datasets.c). */
+/* A file larger than all the room would displace all others in vain. Data sets have separate room
+ * (datasets.c). */
 static void
 files_check_room (struct writing *writing)
 {
@@ -258,7 +258,7 @@ put_blobs (struct writing *writing, struct blobs *blobs)
     if (file->written)
       continue;
     files_fail (writing, i, problem);
-    /* Whoever waits for the run does not wait for each of its files in turn. */
+    /* Files are kept in parallel, since the run's caller waits. */
     if (g_get_monotonic_time () > give_up_us)
       files_fail_all (writing, problem);
   }
@@ -372,7 +372,7 @@ files_abandon (struct store *store, const struct file_new *files, gsize count)
   if (!database)
     return;
   struct abandoned abandoned = {files, count};
-  /* Without a database they stay `pending`, and files_recover knows that nobody is at work on them. */
+  /* Without a database they stay `pending`, and files_recover knows that nobody works on them. */
   if (database_commit (database, give_up_rows, &abandoned, NULL))
     store_wake (store);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files whose time is over, and those that somebody did not finish: both become `removing`, and what is that
- * loses first its blob and then its row. Each step may be broken off, or be made by two at once. */
+/* Expired and unfinished files: both become `removing`, and then lose first their blob and then their row.
+ * Each step may be interrupted, or done by two processes at once. */
 #include <string.h>
 
 #include "adder_types.h"
@@ -9,10 +9,10 @@
 
 #define BATCH 500 /* files of one step */
 
-/* What another machine began in a place that all reach, and is not done with by then, was given up. */
+/* After this time, unfinished files of another machine in a shared place count as abandoned. */
 #define OTHERS_MS ((gint64)24 * 60 * 60 * 1000)
 
-/* A row that may have to go. */
+/* A row that may have to be removed. */
 struct candidate {
   char *id, *writer;
 };
@@ -82,7 +82,7 @@ find_candidates (struct database *database, const struct file_query *query, GErr
 }
 
 #define SELECT_CANDIDATES "SELECT id, writer FROM files WHERE state = ?"
-/* The index over those that are on their way knows the others by this very condition. */
+/* Exactly the condition of the index over unfinished files. */
 #define UNSETTLED " AND state <> 1"
 
 static gboolean
@@ -93,7 +93,7 @@ files_recover_leave (struct database *database, const GPtrArray *candidates, enu
   return candidates->len == 0 || database_commit (database, files_recover_mark, &leaving, error);
 }
 
-/* Those whose writer is dead or has given them up; of writers elsewhere nobody here knows. */
+/* Those whose writer is dead or has abandoned them; nothing is known of writers elsewhere. */
 static gboolean
 leave_given_up (struct store *store, struct database *database, GError **error)
 {
@@ -143,11 +143,11 @@ leave_expired (struct store *store, struct database *database, GError **error)
 
 /* ---- removing ---- */
 
-/* What one look waits for files that cannot be removed, in times of the store's. */
+/* The time of one pass for files that cannot be removed, in units of the store's timeout. */
 #define LOOK_TIMES 3
 
-/* Where the next look begins: behind what failed first in the last one, so that what cannot be removed, and
- * takes all the time of a look, keeps no other for ever. It is only an order: each look may go everywhere. */
+/* Where the next pass begins: after the first failure of the last one, so that slow failures do not block
+ * others forever. It is only an order: each pass may go everywhere. */
 LOCK_CLASS (files_begin);
 static MUTEX (files_begin) begin_lock;
 GUARDED_BY (files_begin) static char begin_behind[ID_BYTES];
@@ -167,11 +167,11 @@ struct look {
   struct store *store;
   struct database *database;
   gint64 until_us;
-  GError *problem; /* of the first id that there is one of, so that it is the same each time */
+  GError *problem; /* of the smallest id, so that it is the same each time */
   char failed[ID_BYTES];
 };
 
-/* The rows that are `removing` behind AFTER, up to LAST (NULL: all), or NULL. */
+/* The `removing` rows after AFTER, up to LAST (NULL: all), or NULL. */
 static GPtrArray *
 find_removing (const struct look *look, const char *after, const char *last, GError **error)
 {
@@ -209,7 +209,7 @@ finish_page (struct look *look, const GPtrArray *rows)
   g_strlcpy (look->failed, failed ? failed : "", sizeof look->failed);
 }
 
-/* In pages by id. FALSE: the look is over. */
+/* In pages by id. FALSE: the pass is over. */
 static gboolean
 finish_range (struct look *look, const char *from, const char *last)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Theory of operation. A file is an array of slots of equal size. A slot holds a text and a line break, by
- * one write, or begins with a zero: so one that was broken off has no line break, and is none. The file is
- * hidden until it is locked, as those of writers are, so whoever can lock one that is not hidden knows that
- * its process is dead; and who removes it holds the lock, so that no text is taken twice. */
+/* Theory of operation. A file is an array of slots of equal size. A slot holds a text and a line break, in
+ * one write, or begins with a zero: so an interrupted write has no line break, and is ignored. The file is
+ * hidden until it is locked, like those of writers, so a visible file that can be locked belongs to a dead
+ * process; and removing it needs the lock, so that no text is taken twice. */
 #include "store/journal.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 #define SLOT_BYTES ((gsize)8192)
 #define SLOTS_MAX  4096
-#define STALE_S    3600 /* after which a file that was never finished is nobody's */
+#define STALE_S    3600 /* age after which an unfinished file is abandoned */
 
 LOCK_CLASS (journal);
 
@@ -94,7 +94,7 @@ journal_clear (struct journal *journal, int slot)
   if (slot < 0)
     return;
   static const char nothing[SLOT_BYTES];
-  /* All of it: code does not outlive its run here. */
+  /* All of it: code must not outlive its run here. */
   (void)!pwrite (journal->fd, nothing, sizeof nothing, (off_t)slot * (off_t)SLOT_BYTES);
   g_mutex_lock (&journal->lock);
   g_array_append_val (journal->empty, slot);
@@ -134,7 +134,7 @@ read_texts (int fd, const struct journal_reader *reader)
   }
 }
 
-/* Whether the file FD is of a process that is dead, and is not gone: then it is locked. */
+/* Whether the file FD is of a dead process, and still exists: then it is locked. */
 static gboolean
 journal_is_left (int fd)
 {
@@ -156,7 +156,7 @@ recover_one (const char *path, const struct journal_reader *reader, GError **err
   return TRUE;
 }
 
-/* One whose process died before it was there. */
+/* A file whose process died before it was finished. */
 static void
 journal_sweep_hidden (const char *path)
 {

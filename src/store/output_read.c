@@ -52,7 +52,7 @@ output_read (struct blobs *blobs, const struct file_row *row, guint64 offset, gu
   if (got > 0 && offset + (guint64)got < row->bytes)
     end = MAX (start, capture_whole_length (bytes, (gsize)got));
   g_autofree char *text = capture_clean (bytes + start, end - start);
-  /* A file that is shorter than its row says ends where it ends. */
+  /* A file shorter than its row says ends early. */
   guint64 next = got == 0 ? row->bytes : offset + end;
   return part_to_json (row, "text", json_string (text), offset + start, next);
 }
@@ -60,15 +60,15 @@ output_read (struct blobs *blobs, const struct file_row *row, guint64 offset, gu
 /* ---- lines that match ---- */
 
 #define BLOCK_BYTES  ((gsize)256 << 10)
-#define LINE_BYTES   ((gsize)16 << 10) /* a longer one is looked at in pieces of this length */
+#define LINE_BYTES   ((gsize)16 << 10) /* a longer one is searched in pieces of this length */
 #define SHOWN_BYTES  500               /* of a line */
 #define BEFORE_BYTES 150               /* of them, before the match */
 #define LINES_MAX    1000
 #define PATIENCE_US  (2 * G_USEC_PER_SEC)
 
-/* In PCRE's own units, of one line from one of its bytes on: PCRE begins to count anew at each. So a pattern
- * that stays just below takes this times LINE_BYTES, some seconds, before the time is looked at. A pattern
- * can only lower them. */
+/* In PCRE's own units, for one line from one of its bytes on: PCRE starts counting again at each. So a
+ * pattern that stays just below takes this times LINE_BYTES, some seconds, before the time is checked. A
+ * pattern can only lower them. */
 #define BOUNDS "(*LIMIT_HEAP=16384)(*LIMIT_MATCH=40000)"
 
 struct search {
@@ -88,7 +88,7 @@ compile (const char *pattern, GError **error)
                  OUTPUT_PATTERN_MAX);
     return NULL;
   }
-  /* Alone first: what is wrong with it is told by its own places. */
+  /* Alone first: its errors then have their own offsets. */
   g_autoptr (GRegex) alone = g_regex_new (pattern, 0, 0, &problem);
   g_autofree char *bounded = g_strconcat (BOUNDS, pattern, NULL);
   GRegex *regex = alone ? g_regex_new (bounded, 0, 0, &problem) : NULL;
@@ -100,7 +100,7 @@ compile (const char *pattern, GError **error)
   return regex;
 }
 
-/* What is shown of TEXT, of which bytes FROM to TO match; *RET_START is where that begins. The caller's. */
+/* The excerpt of TEXT around the match FROM to TO; *RET_START is where it begins. The caller's. */
 static char *
 output_read_around (const char *text, gsize length, gsize from, gsize *ret_start)
 {
@@ -114,7 +114,7 @@ output_read_around (const char *text, gsize length, gsize from, gsize *ret_start
   return g_strndup (text + start, most);
 }
 
-/* Looks at LENGTH bytes of a line, at OFFSET of the stream. FALSE with ERROR: the pattern cannot be used. */
+/* Searches LENGTH bytes of a line, at OFFSET of the stream. FALSE with ERROR: the pattern is unusable. */
 static gboolean
 search_line (struct search *search, const char *bytes, gsize length, guint64 offset, GError **error)
 {
@@ -185,8 +185,8 @@ count_lines (int fd, guint64 offset, struct search *search, GError **error)
   return TRUE;
 }
 
-/* Looks at the lines that BLOCK, of LENGTH bytes at *OFFSET, has whole (LAST: at all of them), and moves
- * *OFFSET behind them. */
+/* Searches the complete lines in BLOCK, of LENGTH bytes at *OFFSET (LAST: all of them), and moves *OFFSET
+ * behind them. */
 static gboolean
 search_block (struct search *search, const char *block, gsize length, gboolean last, guint64 *offset,
               GError **error)

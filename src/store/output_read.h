@@ -17,9 +17,9 @@
 json_t *output_read (struct blobs *blobs, const struct file_row *row, guint64 offset, guint64 limit,
                      GError **error);
 
-/* The lines from OFFSET on in which PATTERN, a regular expression of PCRE, is found: {"lines": [{"line",
- * "offset", "text"}], "offset", "next_offset", "total_bytes", "at_end"}, with at most LIMIT bytes of text. Of
- * a long line there is what is around the match. It ends early when it takes long; next_offset is where to go
- * on. ADDER_ERROR_INVALID: PATTERN is none, or needs more backtracking than is allowed. */
+/* The lines from OFFSET on that match PATTERN, a PCRE regular expression: {"lines": [{"line", "offset",
+ * "text"}], "offset", "next_offset", "total_bytes", "at_end"}, with at most LIMIT bytes of text. A long line
+ * is cut around the match. It ends early when it takes long; continue at next_offset. ADDER_ERROR_INVALID:
+ * PATTERN is invalid, or needs more backtracking than allowed. */
 json_t *output_grep (struct blobs *blobs, const struct file_row *row, guint64 offset, guint64 limit,
                      const char *pattern, GError **error);

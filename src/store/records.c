@@ -14,12 +14,12 @@
 #define KIB 1024u
 #define MIB (1024u * KIB)
 
-/* Longer texts are cut: nothing that a caller says may fill the database by itself. */
+/* Longer texts are cut: no caller's text may fill the database by itself. */
 #define TEXT_MAX 4096u
 #define CODE_MAX (16u * MIB)
 #define MORE_MAX (1u * MIB)
 
-/* TEXT, at most MOST bytes of it and valid UTF-8. What had to be made for that is added to MADE. */
+/* TEXT, at most MOST bytes of it and valid UTF-8. Allocated copies are added to MADE. */
 static const char *
 clean_text (const char *text, gsize most, GPtrArray *made)
 {
@@ -28,7 +28,7 @@ clean_text (const char *text, gsize most, GPtrArray *made)
     return text;
   const char *end = text + MIN (length, most);
   if (length > most && !g_utf8_validate (text, end - text, &end))
-    /* Where a character is cut, the text ends before it; other bytes that are no UTF-8 are replaced. */
+    /* A character cut in half is dropped; other invalid bytes are replaced. */
     end = text + most - end < 4 ? end : text + most;
   char *clean = g_utf8_make_valid (text, end - text);
   g_ptr_array_add (made, clean);
@@ -116,7 +116,7 @@ record_head_lock (struct transaction *transaction, const char *node, struct reco
   return head.seq >= 0;
 }
 
-/* The head, which the first record of a node makes. */
+/* The head, which a node's first record creates. */
 static gboolean
 lock_or_make_head (struct transaction *transaction, const char *node, struct record_head *ret_head,
                    GError **error)
@@ -166,8 +166,8 @@ records_insert_row (struct transaction *transaction, const struct sql_value *row
 
 LOCK_CLASS (record_memory);
 
-/* The head that this process wrote last is most often still the one: then the row is made for it at once, and
- * moving the head on shows whether it was. It is only remembered, never believed. */
+/* The head that this process wrote last is usually still current: then the row is made for it at once, and
+ * moving the head verifies it. It is only a cached value, never trusted. */
 struct record_memory {
   MUTEX (record_memory) lock;
   GUARDED_BY (record_memory) gboolean is_known;
@@ -245,7 +245,7 @@ make_link (struct link *link, const struct record *record, const char *node)
   link->row[RECORD_DIGEST] = SQL_STR (link->after.digest);
 }
 
-/* Makes LINK for the head that there is, which is moved on. */
+/* Makes LINK for the present head, which is moved on. */
 static gboolean
 join_chain (struct link *link, struct store *store, struct transaction *transaction,
             const struct record *record, GError **error)
@@ -285,7 +285,7 @@ records_add (struct store *store, struct transaction *transaction, const struct 
     remember_head (store_record_memory (store), &link.after);
     return TRUE;
   }
-  /* A commit whose answer was lost is done again: then the record is there, and the chain stays as it is. */
+  /* A commit whose answer was lost is repeated: then the record exists, and the chain stays as it is. */
   gboolean moved;
   return move_head (transaction, store_node (store), &link.after, &link.before, &moved, error);
 }

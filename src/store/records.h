@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records: one row for each run and cell, in a chain of digests for each node, so that a row that was changed
- * or taken away shows. */
+/* Records: one row for each run and cell, in a chain of digests for each node, so that changed or removed
+ * rows are noticed. */
 #pragma once
 
 #include <glib.h>
@@ -45,13 +45,13 @@ struct record {
   const json_t *more; /* an object: arguments, limits, missing, files, description, error, network ... */
 };
 
-/* Within TRANSACTION: the next row of this node's chain. Texts that are too long are cut; a run that is on
- * record already is no error, and nothing is added. */
+/* Within TRANSACTION: adds the next row of this node's chain. Long texts are cut; a run already on record is
+ * no error, and nothing is added. */
 gboolean records_add (struct store *store, struct transaction *transaction, const struct record *record,
                       GError **error);
 
-/* Removes what [store] says is too old or too much, from the beginning of this node's chain, and leaves an
- * anchor. Called by the store's thread. */
+/* Removes records beyond [store]'s age and size limits, from the beginning of this node's chain, and leaves
+ * an anchor. Called by the store's thread. */
 gboolean records_retain (struct store *store, GError **error);
 
 /* ---- looking at them ----
@@ -71,7 +71,7 @@ json_t *records_stats (struct store *store, const char *owner, const json_t *fil
 /* Writes all of them to FD, the oldest first, as "jsonl" or "csv". {"records", "bytes", "damaged"}. */
 json_t *records_export (struct store *store, const char *owner, const json_t *filters, const char *format,
                         int fd, GError **error);
-/* Goes through the chains of all nodes. HEAD (may be NULL): "SEQ:DIGEST" or "NODE:SEQ:DIGEST", as an earlier
- * answer had it. {"ok": bool, "nodes": [{"node", "records", "head", "anchor", "written_head",
+/* Goes through the chains of all nodes. HEAD (may be NULL): "SEQ:DIGEST" or "NODE:SEQ:DIGEST", from an
+ * earlier answer. {"ok": bool, "nodes": [{"node", "records", "head", "anchor", "written_head",
  * "problem_count", "problems": [{"kind", "seq", "run_id", "text"}]}]}. */
 json_t *records_verify (struct store *store, const char *head, GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records written to a descriptor, the oldest first, as JSON lines or CSV. Page by page: while somebody is
- * slow to read, no transaction is open. */
+/* Records written to a descriptor, oldest first, as JSON lines or CSV. Page by page: no transaction is open
+ * during a slow read. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@
 #include "store/records_private.h"
 
 #define PAGE_ROWS     200
-#define PAGE_BYTES    (8 * 1024 * 1024) /* a page that has so much ends before its rows do */
-#define PLACELESS_MAX 10000 /* more rows that somebody damaged so are no export, but another database */
+#define PAGE_BYTES    (8 * 1024 * 1024) /* a page this large ends early */
+#define PLACELESS_MAX 10000             /* more damaged rows than this are no export, but another database */
 
 struct page {
   GString *text;
@@ -22,7 +22,7 @@ struct page {
   gint64 last_ms;
   char *last_id;
   gboolean cut;
-  GHashTable *placeless; /* "NODE SEQ" of rows that the pages after theirs may find again */
+  GHashTable *placeless; /* "NODE SEQ" of rows that later pages may find again */
 };
 
 /* ---- forms ---- */
@@ -73,7 +73,7 @@ write_csv (GString *text, const struct sql_value *row)
   g_string_append (text, "\r\n");
 }
 
-/* The names of the columns, as they are in the database, but for the time; and which of them are damaged. */
+/* The names of the columns, as in the database, except for the time; and which of them are damaged. */
 static char *
 csv_header (void)
 {
@@ -107,7 +107,7 @@ find_format (const char *name, GError **error)
 
 /* ---- pages ---- */
 
-/* Whether ROW, which the next page cannot begin after, comes for the first time. */
+/* Whether ROW, which the next page cannot start after, comes for the first time. */
 static gboolean
 records_export_is_new (struct page *page, const struct sql_value *row)
 {
@@ -135,7 +135,7 @@ records_export_take_row (gpointer data, const struct sql_value *row, guint colum
   return !page->cut;
 }
 
-/* Reads at most MOST rows that come after PAGE's last one into it. */
+/* Reads at most MOST rows after PAGE's last one into it. */
 static gboolean
 read_page (struct database *database, const struct record_filter *filter, struct page *page, guint most,
            GError **error)
@@ -188,10 +188,10 @@ write_pages (struct database *database, const struct record_filter *filter, stru
   guint64 bytes = 0;
   guint most;
   do {
-    /* With the first page goes what stands above it. */
+    /* The header comes with the first page. */
     page->rows = 0;
     page->cut = FALSE;
-    /* A page always has room for rows beside those that it may find again. */
+    /* A page always has room for rows beyond those that it may find again. */
     most = PAGE_ROWS + g_hash_table_size (page->placeless);
     if (most > PAGE_ROWS + PLACELESS_MAX)
       return too_damaged (error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what somebody asks for to a WHERE: one table of filters. Values are always parameters. */
+/* From a request to a WHERE: one table of filters. Values are always parameters. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A row as JSON: the same words as in a result, where both have a thing. */
+/* A row as JSON: with a result's words, for shared members. */
 #include "common/json.h"
 #include "common/text.h"
 #include "store/record_fields.h"
 #include "store/records_private.h"
 
-/* The last moment that a calendar of four digits has. */
+/* The last time in a four-digit year. */
 #define STARTED_MS_MAX G_GINT64_CONSTANT (253402300799999)
 
 static gboolean
@@ -56,8 +56,8 @@ object_of (const char *text)
   return json_null ();
 }
 
-/* A run that is no cell has the number 0, one that never ran level -1, and one whose daemon died used nobody
- * knows what: -1. */
+/* A run that is no cell has number 0, one that never ran level -1, and unknown values of one whose daemon
+ * died are -1. */
 static gboolean
 records_json_is_none (const struct sql_value *value, enum record_column column)
 {

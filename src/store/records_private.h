@@ -44,25 +44,25 @@ struct record_head {
 gboolean record_head_lock (struct transaction *transaction, const char *node, struct record_head *ret_head,
                            GError **error);
 
-/* What a store remembers of the chain that it adds to. */
+/* A store's cache of the chain that it adds to. */
 struct record_memory;
 struct record_memory *record_memory_new (void);
 void record_memory_free (struct record_memory *memory);
 
 /* ---- reading ---- */
 
-/* A transaction for a question of a person, which may have to look at all rows and so may take longer than
- * what keeps a run waiting. NULL with ERROR. */
+/* A transaction for a person's query, which may scan all rows and so may take longer than the steps that a
+ * run waits for. NULL with ERROR. */
 struct transaction *record_begin (struct database *database, GError **error);
 
 /* ---- choosing ---- */
 
-/* Which records somebody asks for: a WHERE with its values. */
+/* Selected records: a WHERE with its values. */
 struct record_filter {
   GString *where; /* empty, or "WHERE ..." */
   GArray *values; /* of struct sql_value */
   GPtrArray *texts;
-  gint64 limit; /* rows that a list has at most */
+  gint64 limit; /* the maximum rows of a list */
 };
 
 /* FILTERS (an object; may be NULL): "since", "until" (as moment_parse of common/moment.h has them),
@@ -84,16 +84,15 @@ guint record_filter_value (struct record_filter *filter, struct sql_value value)
 #define RECORD_FIELD_MARK(column)  ((guint)(column) + 1)
 #define RECORD_FIELD_COLUMN(field) ((enum record_column) ((field)->marks - 1))
 
-/* One row with all columns as an object; the caller's. BRIEF: "code" is the beginning that the row has, and
- * there is no "more". A row that somebody damaged has "damaged": true and "damaged_columns", their names; in
- * the place of what they held is null. */
+/* One row with all columns as an object; the caller's. BRIEF: "code" is the row's excerpt, and there is no
+ * "more". A damaged row has "damaged": true and "damaged_columns", their names; their values are null. */
 json_t *record_to_json (const struct sql_value *stored, gboolean brief);
 
-/* The columns of ROW that hold no value of the kind that Adder writes there, as bits (1 << column). Whether
- * the values are right is for records_verify to say. */
+/* The columns of ROW with values of a kind that Adder never writes there, as bits (1 << column).
+ * records_verify checks the values themselves. */
 guint record_find_damage (const struct sql_value *row);
 /* The names of the columns in DAMAGE with spaces between; the caller's. */
 char *record_damage_names (guint damage);
 
-/* Whether ROW can be found again by its time and its id: a list that goes on after it. */
+/* Whether ROW can be found again by its time and its id, to continue a list after it. */
 gboolean record_has_place (const struct sql_value *row);

@@ -14,7 +14,7 @@ struct reading {
   gboolean brief;
   gsize most;    /* rows that are wanted */
   gboolean more; /* there was one beyond them */
-  char *last;    /* where the last one stands that has a place: "MS:RUN_ID" */
+  char *last;    /* the position of the last row that has one: "MS:RUN_ID" */
 };
 
 static gboolean
@@ -63,7 +63,7 @@ records_list (struct store *store, const char *owner, const json_t *filters, GEr
   struct record_filter filter;
   if (!record_filter_init (&filter, owner, filters, error))
     return NULL;
-  /* One more than is wanted, so that it is known whether there are more. */
+  /* One more than requested, to know whether there are more. */
   guint limit = record_filter_value (&filter, SQL_INT (filter.limit + 1));
   g_autofree char *sql =
       g_strdup_printf ("SELECT %s FROM records %s ORDER BY started_ms DESC, run_id DESC LIMIT $%u",
@@ -71,7 +71,7 @@ records_list (struct store *store, const char *owner, const json_t *filters, GEr
   struct reading reading = {.records = json_array (), .brief = TRUE, .most = (gsize)filter.limit};
   g_autoptr (json_t) records = reading.records;
   json_t *answer = NULL;
-  /* A whole page of rows whose times are no numbers stands above all others. */
+  /* A whole page of rows with invalid times sorts above all others. */
   if (!json_object_get (filters, "before"))
     reading.last = g_strdup_printf ("%" G_GINT64_FORMAT ":-", G_MAXINT64);
   if (records_read_rows (store, sql, (const struct sql_value *)(void *)filter.values->data,
@@ -83,8 +83,8 @@ records_list (struct store *store, const char *owner, const json_t *filters, GEr
   return answer;
 }
 
-/* *RET_RECORD is the first of the records for which CONDITION holds of VALUE, the caller's, or NULL;
- * *RET_MORE: it is not the only one. FALSE with ERROR. */
+/* *RET_RECORD is the first record for which CONDITION holds with VALUE, the caller's, or NULL; *RET_MORE:
+ * there are others. FALSE with ERROR. */
 static gboolean
 find_record (struct store *store, const char *owner, const char *condition, const char *value,
              json_t **ret_record, gboolean *ret_more, GError **error)

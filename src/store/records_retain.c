@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Retention: the beginning of this node's chain goes where it is too old or too much, and an anchor says up
- * to where, so that what is left can still be verified. Some rows at a time, so that nobody who adds a record
- * waits for long. */
+/* Retention: removes the beginning of this node's chain beyond its age or size limit, and leaves an anchor
+ * there, so that the rest can still be verified. A few rows at a time, so that adding a record never waits
+ * long. */
 #include "adder_types.h"
 #include "store/records_private.h"
 
@@ -9,7 +9,7 @@
 
 struct retention {
   const char *node;
-  gint64 oldest_ms; /* what is older goes */
+  gint64 oldest_ms; /* older rows go */
   gint64 most_records, most_bytes;
   /* Of the batch under way. */
   gint64 records, bytes; /* that the chain has */
@@ -121,7 +121,7 @@ take_totals (gpointer data, const struct sql_value *row, guint columns G_GNUC_UN
   return TRUE;
 }
 
-/* Whether anything goes, found out without the lock that writers want. */
+/* Whether anything must go, found out without the writers' lock. */
 static gboolean
 records_retain_look (struct database *database, struct retention *retention, gboolean *ret_goes,
                      GError **error)

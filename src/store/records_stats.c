@@ -102,10 +102,10 @@ take_sums (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUS
   return TRUE;
 }
 
-/* What is not known of a run, -1, does not count. */
+/* Unknown values of a run, -1, are skipped. */
 #define KNOWN_SUM(column) "CAST(sum(CASE WHEN " column " > 0 THEN " column " ELSE 0 END) AS BIGINT)"
 
-/* All groups at once, so that the rows are gone through once. */
+/* All groups at once, in a single scan. */
 static gboolean
 records_stats_count_groups (struct counting *counting, GError **error)
 {
@@ -147,7 +147,7 @@ take_rank (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUS
   return TRUE;
 }
 
-/* Over the runs that had a sandbox: those that never ran took no time. */
+/* Over the runs that had a sandbox: the others took no time. */
 static json_t *
 count_percentiles (struct counting *counting, GError **error)
 {

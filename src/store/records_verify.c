@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verifying the chains: each row's digest is made again from its columns and the row before it.
+/* Verifying the chains: each row's digest is recomputed from its columns and the previous row.
  *
  * Theory of operation. The head of a chain and its anchor are read first, in one statement; then the rows
- * between them, page by page, each page in a transaction of its own, so that nobody waits for us. Rows that
- * are added meanwhile are beyond that head and not looked at; rows that retention takes meanwhile are known
- * by the anchor, which is read again after a page that has a gap. */
+ * between them, page by page, each page in a transaction of its own, so that nobody waits for us. Rows added
+ * meanwhile are beyond that head and ignored; rows removed by retention meanwhile are explained by the
+ * anchor, which is read again after a page with a gap. */
 #include <string.h>
 
 #include "adder_types.h"
@@ -23,7 +23,7 @@ struct anchor {
   gint64 removed, removed_ms;
 };
 
-/* What somebody wrote down: the chain must still come by there. */
+/* A recorded checkpoint: the chain must still contain it. */
 struct written {
   char *node;
   gint64 seq; /* 0: nothing was written down */
@@ -37,9 +37,9 @@ struct walk {
   struct anchor anchor;
   const struct written *written; /* of this node, or NULL */
   const char *written_state;     /* "matches", "differs", "removed", "beyond", or NULL */
-  /* The row that was looked at last. */
+  /* The previous row. */
   gint64 seq;
-  char digest[CHAIN_DIGEST_BYTES]; /* "": nothing can be said about the row after it */
+  char digest[CHAIN_DIGEST_BYTES]; /* "": the next row cannot be checked */
   guint64 records;                 /* that were looked at */
   guint rows;                      /* of this page */
   gint64 gap_from, gap_to;         /* in this page; 0: none */
@@ -72,8 +72,8 @@ compare_written (struct walk *walk, gint64 seq, const char *digest)
     walk->written_state = strcmp (walk->written->digest, digest) == 0 ? "matches" : "differs";
 }
 
-/* A gap that is not closed yet by what retention did: the first of a page is remembered, others are there for
- * certain, since retention takes from the beginning alone. */
+/* An unexplained gap: the first of a page is remembered, others are real, since retention removes only from
+ * the beginning. */
 static void
 note_gap (struct walk *walk, gint64 seq)
 {
@@ -230,8 +230,7 @@ walk_page (struct walk *walk, struct database *database, gint64 last, GError **e
   return ok;
 }
 
-/* What is beyond the head now: its rows are read first, so that one that is just added is not one too many.
- */
+/* Rows beyond the head now: they are read first, so that one just added is not one too many. */
 static gboolean
 check_beyond (struct walk *walk, struct database *database, GError **error)
 {
@@ -311,7 +310,7 @@ parse_written (struct store *store, const char *text, struct written *written, G
   return TRUE;
 }
 
-/* The state of what was written down; problems where it does not hold. */
+/* The state of the recorded checkpoint; problems if it does not hold. */
 static void
 settle_written (struct walk *walk)
 {
@@ -340,7 +339,7 @@ take_node (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUS
   return nodes->len <= NODES_MAX;
 }
 
-/* Also of nodes whose head or rows are gone. */
+/* Including nodes whose head or rows are gone. */
 static GPtrArray *
 list_nodes (struct database *database, GError **error)
 {

@@ -98,7 +98,7 @@ forget_directories (struct reviews *reviews, int store_fd)
   g_mutex_unlock (&reviews->lock);
 }
 
-/* Whether REVIEW, which waits, is of no use to anybody any more. */
+/* Whether REVIEW, which waits, is of no use any more. */
 static gboolean
 is_expired (const struct reviews *reviews, const struct review *review)
 {
@@ -106,8 +106,8 @@ is_expired (const struct reviews *reviews, const struct review *review)
          g_get_real_time () - review->created_us > (gint64)reviews->expire_ms * 1000;
 }
 
-/* A folder that is being removed by another thread or process has lost its name first. What was read of it
- * may be half, as one without its journal, which seems to wait. */
+/* A folder being removed by another thread or process loses its name first. It may have been read
+ * incompletely, for example without its journal, which looks like waiting. */
 static gboolean
 is_still_there (int store_fd, const char *name, int folder_fd)
 {
@@ -116,7 +116,7 @@ is_still_there (int store_fd, const char *name, int folder_fd)
          named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
-/* All of OWNER that are there, locked by nobody or not; those that expired are removed. struct review. */
+/* All of OWNER, locked or not; expired ones are removed. struct review. */
 static GPtrArray *
 find_all (struct reviews *reviews, int store_fd, const char *owner)
 {
@@ -145,7 +145,7 @@ find_all (struct reviews *reviews, int store_fd, const char *owner)
   return found;
 }
 
-/* ADDER_ERROR_NOT_FOUND for those of others as well. */
+/* ADDER_ERROR_NOT_FOUND for other owners' as well. */
 static struct review *
 review_find_one (struct reviews *reviews, int store_fd, const char *owner, const char *id, gboolean locked,
                  GError **error)

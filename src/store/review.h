@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reviews: what finished runs would change in directories, kept on disk until somebody says yes or no, and
- * made real then, in a way that can be finished or undone whenever it is broken off.
+/* Reviews: what finished runs would change in directories, kept on disk until somebody decides, and then made
+ * in a way that can be finished or undone after any interruption.
  *
- * All is done with the rights of this process: who reads and writes in a directory here is the user who runs
- * it, as for runs. Nothing is opened in a caller's name: they open the directory and pass it, and it must be
- * the one of the review. docs/workdir.md says what people see. */
+ * Everything uses the rights of this process, as for runs. Nothing is opened on a caller's behalf: they open
+ * the directory and pass it, and it must be the one of the review. docs/workdir.md describes the user's
+ * view. */
 #pragma once
 
 #include <glib.h>
@@ -16,20 +16,20 @@
 struct reviews;
 struct reviews *reviews_new (const struct config *config);
 struct reviews *reviews_ref (struct reviews *reviews);
-/* Waits until what was set aside by commits is removed. */
+/* Waits until files set aside by commits are removed. */
 void reviews_close (struct reviews *reviews);
-/* A reference less; NULL is allowed. What is on disk stays. */
+/* Drops a reference; NULL is allowed. The reviews on disk stay. */
 void reviews_unref (struct reviews *reviews);
 
 struct review_subject {
   const char *owner, *conversation; /* either may be NULL */
   const char *path;                 /* of the directory */
-  int directory_fd;                 /* duplicated, for who says yes while this process lives */
+  int directory_fd;                 /* duplicated, for approvals while this process lives */
   int upper_fd;                     /* the layer that the changes were found in */
   const struct change_set *changes; /* without an obstacle */
 };
 
-/* Keeps what is to be changed. *RET_ID, the caller's, names it. ADDER_ERROR_BUSY when too many wait. */
+/* Keeps the changes. *RET_ID, the caller's, names them. ADDER_ERROR_BUSY when too many wait. */
 gboolean reviews_stage (struct reviews *reviews, const struct review_subject *subject, char **ret_id,
                         GError **error);
 
@@ -42,13 +42,13 @@ json_t *reviews_list (struct reviews *reviews, const char *owner, GError **error
 json_t *reviews_show (struct reviews *reviews, const char *owner, const char *id, GError **error);
 
 enum review_action {
-  REVIEW_COMMIT, /* makes the changes; one that was broken off is finished */
-  REVIEW_UNDO,   /* takes back what was done of one that was broken off; it waits again then */
-  REVIEW_DROP,   /* one that waits is gone */
+  REVIEW_COMMIT, /* makes the changes, or finishes an interrupted commit */
+  REVIEW_UNDO,   /* undoes an interrupted commit; the review then waits again */
+  REVIEW_DROP,   /* removes one that waits */
 };
 
 /* Carries out ACTION and returns {"review_id", "state": "committed", "waiting" or "dropped", "directory",
- * "files"}. GIVEN_FD -1: the one that this process keeps. DIGEST, unless NULL, must be the review's.
+ * "files"}. GIVEN_FD -1: the directory that this process keeps. DIGEST, unless NULL, must be the review's.
  * ADDER_ERROR_REFUSED names files that were changed meanwhile: nothing was touched then. */
 json_t *reviews_settle (struct reviews *reviews, const char *owner, const char *id, enum review_action action,
                         const char *digest, int given_fd, GError **error);

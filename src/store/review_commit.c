@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Theory of operation. Each change that is not covered by one above it is a step at one name. What shall be
- * there is made first, beside that name as .adder-ID-N.new (of a directory: all of it), for all steps;
- * nothing that anybody uses is touched until then. Then each step is one or two renames: what was there
- * becomes .adder-ID-N.old, the new one takes its name. When all are done, what was set aside is removed.
+/* Theory of operation. Each change that is not covered by one above it is a step at one name. First the new
+ * contents of all steps are made, beside their names as .adder-ID-N.new (for a directory: all of it); nothing
+ * in use is touched until then. Then each step is one or two renames: the old file becomes .adder-ID-N.old,
+ * the new one takes its name. When all are done, the old files are removed.
  *
  * So which of a step's names exist tells how far it came, and no record of single steps is needed:
  *
@@ -35,7 +35,7 @@
 
 #define CONFLICTS_SHOWN 5
 
-/* So many files are brought to the disk one by one; of more, the whole file system is. */
+/* Up to so many files are synced one by one; for more, the whole file system is. */
 #define SINGLE_SYNCS_MAX 8
 
 struct commit {
@@ -46,7 +46,7 @@ struct commit {
   guint conflict_count;
 };
 
-/* One name that is changed. */
+/* One name to change. */
 struct step {
   guint number; /* in review->changes */
   const struct change *change;
@@ -55,12 +55,12 @@ struct step {
   char fresh[64], aside[64]; /* beside it */
 };
 
-/* Whether there is something at each of its names. */
+/* Whether each of its names exists. */
 struct found {
   gboolean fresh, aside, named;
 };
 
-/* A directory that stays and gets other permissions. */
+/* A directory that stays but gets other permissions. */
 static gboolean
 is_mode_only (const struct change *change)
 {
@@ -104,8 +104,8 @@ step_open (const struct commit *commit, guint number, struct step *ret_step, GEr
   return TRUE;
 }
 
-/* Which of its names there are. One that cannot be looked at may be there: the step would be taken for done.
- */
+/* Which of its names exist. A failed lookup counts as existing: the step would otherwise be taken for
+ * done. */
 static gboolean
 step_look (const struct step *step, struct found *ret_found, GError **error)
 {
@@ -177,7 +177,7 @@ count_names (int directory_fd, const char *name)
   return count;
 }
 
-/* How many names are listed of the directory at NUMBER, as it was BEFORE or as it shall be. */
+/* How many names the directory at NUMBER should contain, BEFORE or after the change. */
 static guint
 count_listed (const struct review *review, guint number, gboolean before)
 {
@@ -194,8 +194,7 @@ count_listed (const struct review *review, guint number, gboolean before)
   return count;
 }
 
-/* The same file by its times, or else by its content: one that was written anew with what it held is no
- * conflict. */
+/* The same file by its times, or else by its content: rewriting it with the same content is no conflict. */
 static gboolean
 review_commit_is_file (int parent_fd, const char *name, const struct change_entry *known,
                        const struct stat *st)
@@ -248,8 +247,8 @@ is_entry (int parent_fd, const char *name, const struct change_entry *known)
   return FALSE;
 }
 
-/* Whether NAME is what the change NUMBER found there. A directory that goes must hold what was listed, and
- * nothing that came since. */
+/* Whether NAME is what the change NUMBER found there. A directory to be removed must contain exactly what was
+ * listed. */
 static gboolean
 is_as_found (const struct commit *commit, guint number, int parent_fd, const char *name)
 {
@@ -264,7 +263,7 @@ check_one (struct commit *commit, guint number)
 {
   const struct change *change = commit->review->changes->pdata[number];
   const char *name;
-  /* What is new in a new directory stands in nobody's way. */
+  /* New files in a new directory conflict with nothing. */
   if (change->covered && change->before.type == CHANGE_NOTHING)
     return TRUE;
   autoclose int parent_fd = review_commit_open_parent (commit, change->path, &name);
@@ -296,7 +295,7 @@ check_step (struct commit *commit, guint number)
 
 /* ---- writing ---- */
 
-/* What is written is what was reviewed: it is read again, and must have the digest that was said yes to. */
+/* Writes what was reviewed: it is read again, and must have the approved digest. */
 static gboolean
 review_commit_write_content (const struct commit *commit, guint number, int fd, GError **error)
 {
@@ -423,8 +422,8 @@ write_step (const struct commit *commit, const struct step *step, gboolean sync,
 
 /* ---- switching ---- */
 
-/* What is there stays there under its name, too, until the new one is renamed over it; where that cannot be,
- * it is missing for a moment. */
+/* The old file stays under its name, too, until the new one is renamed over it; where that is impossible, it
+ * is missing for a moment. */
 static int
 set_aside (const struct step *step)
 {
@@ -450,7 +449,7 @@ switch_step (struct commit *commit, const struct step *step, GError **error)
   gboolean creates = change->before.type == CHANGE_NOTHING;
   if (deletes ? found.aside : !found.fresh)
     return TRUE;
-  /* What was linked aside may have been written to since, under either name. */
+  /* A linked file may have been written to since, under either name. */
   gboolean missing = found.aside && !found.named;
   if (!missing && !check_step (commit, step->number))
     return TRUE;
@@ -486,8 +485,7 @@ is_made (const struct commit *commit, guint number, int parent_fd, const char *n
   return same;
 }
 
-/* Whether the step's name, with all that is below it, is as it was made: nobody's work is taken back but
- * ours. */
+/* Whether the step's name, with everything below it, is as we made it: only our own work is undone. */
 static gboolean
 review_commit_is_ours (const struct commit *commit, const struct step *step)
 {
@@ -660,7 +658,7 @@ sync_all (const struct commit *commit, GError **error)
          error_from_errno (error, errno, "cannot bring the new files to the disk");
 }
 
-/* Nothing but new names beside the old ones was made, so going back is to remove them. */
+/* Only new names beside the old ones were made, so undoing is removing them. */
 static gboolean
 review_commit_write_all (struct commit *commit, GError **error)
 {
@@ -678,7 +676,7 @@ static gboolean
 commit_from (struct commit *commit, GError **error)
 {
   struct review *review = commit->review;
-  /* What was begun to be written may be half. */
+  /* A file may be half-written. */
   if (review->phase == REVIEW_WRITING && !each_step (commit, remove_fresh, error))
     return FALSE;
   if (review->phase <= REVIEW_WRITING &&

@@ -21,7 +21,7 @@
 #define CONTENT  "content"
 #define JOURNAL  "journal"
 
-/* One that is being written or removed; a process that died meanwhile left those that are older. */
+/* One being written or removed; older ones are left by a dead process. */
 #define PARTIAL     ".part"
 #define LEFT_OVER_S 3600
 
@@ -334,8 +334,8 @@ read_manifest (struct review *review)
   return review->path != NULL;
 }
 
-/* The last whole line counts: one that was being written when the process died was not entered. FALSE: the
- * journal is there and cannot be read; a review that was broken off must not be taken for one that waits. */
+/* The last complete line counts: one being written when the process died was not entered. FALSE: the journal
+ * exists and cannot be read; an interrupted review must not be taken for one that waits. */
 static gboolean
 read_phase (int folder_fd, enum review_phase *ret_phase)
 {
@@ -408,7 +408,7 @@ void
 review_remove (int store_fd, const char *id)
 {
   g_autofree char *partial = g_strconcat (id, PARTIAL, NULL);
-  /* From here on it is none any more, also should we not come to the end. */
+  /* From here on it no longer counts as one, even if removal is interrupted. */
   if (renameat (store_fd, id, store_fd, partial) == 0)
     scratch_remove_tree (store_fd, partial);
 }
@@ -425,7 +425,7 @@ review_sweep (int store_fd, const char *name)
 gboolean
 review_enter (struct review *review, enum review_phase phase, GError **error)
 {
-  /* On a line of its own, also after one that could not be written to its end. */
+  /* On a line of its own, even after an incomplete one. */
   g_autofree char *line = g_strconcat ("\n", phase_names[phase], "\n", NULL);
   int r = phase == REVIEW_WAITING ? ftruncate (review->journal_fd, 0) : 0;
   if (r == 0 &&

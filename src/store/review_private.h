@@ -13,12 +13,12 @@
 #include "engine/host/id.h"
 #include "store/review.h"
 
-/* In this order. In the first nothing in the directory was touched; in the last nothing can be taken back. */
+/* In order. In the first nothing in the directory was touched; the last cannot be undone. */
 enum review_phase {
   REVIEW_WAITING,
   REVIEW_WRITING,   /* new files are being written beside their places */
-  REVIEW_SWITCHING, /* they are being put there, and what was there is set aside */
-  REVIEW_CLEANING,  /* all are there; what was set aside is being removed */
+  REVIEW_SWITCHING, /* they are moved into place, and the old files are set aside */
+  REVIEW_CLEANING,  /* all are there; the old files are being removed */
 };
 
 struct review {
@@ -43,8 +43,8 @@ int review_open_store (GError **error);
 /* Writes SUBJECT whole or not at all. */
 gboolean review_write (int store_fd, const struct review_subject *subject, const char *id, GError **error);
 
-/* Reads one. ADDER_ERROR_NOT_FOUND. LOCKED: nobody else may work on it as long as it is not freed;
- * ADDER_ERROR_BUSY when somebody does. */
+/* Reads one. ADDER_ERROR_NOT_FOUND. LOCKED: nobody else may work on it until it is freed; ADDER_ERROR_BUSY
+ * when somebody does. */
 struct review *review_read (int store_fd, const char *id, gboolean locked, GError **error);
 
 /* Its text for people, or NULL. The caller's. */
@@ -56,7 +56,7 @@ gboolean review_is_locked (const struct review *review);
 /* Removes it from disk. */
 void review_remove (int store_fd, const char *id);
 
-/* Removes NAME of the store when a process that died left it half. */
+/* Removes NAME of the store if a dead process left it incomplete. */
 void review_sweep (int store_fd, const char *name);
 
 /* Notes that PHASE is entered, on disk. */
@@ -70,7 +70,7 @@ gboolean review_copy (int from, guint64 from_offset, guint64 length, int to, gui
 
 /* DIRECTORY_FD is the review's directory. */
 gboolean review_commit (struct review *review, int directory_fd, GError **error);
-/* After it: removes what was set aside. Freeing blocks takes milliseconds a file on some disks, so nobody
+/* Afterwards: removes the old files. Freeing blocks takes milliseconds a file on some disks, so nobody
  * waits. */
 gboolean review_clean (struct review *review, int directory_fd, GError **error);
 gboolean review_undo (struct review *review, int directory_fd, GError **error);

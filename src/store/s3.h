@@ -32,9 +32,9 @@ struct s3_request {
   GChecksum **sum;    /* NULL, or goes on with what is sent, once that has arrived ... */
   const char *expect; /* ... and must (unless NULL) be this before the last byte goes */
 
-  /* where an answer goes that is a yes; else to `text` of the reply */
+  /* receives a successful body; else `text` of the reply */
   int into_fd;        /* -1: not there */
-  guint64 into_bytes; /* the most that is taken there; a longer answer is a failure */
+  guint64 into_bytes; /* the maximum for it; a longer answer is a failure */
   char *buffer;
   gsize buffer_bytes;
   guint64 buffer_offset; /* of the object */
@@ -45,20 +45,20 @@ struct s3_reply {
   GString *text;       /* at most S3_TEXT_BYTES */
   guint64 bytes;       /* of the object (HEAD), or that were written where the request said */
   char *etag, *digest; /* headers, or NULL */
-  gboolean repeated;   /* it was asked more than once, and an earlier one may have been carried out */
+  gboolean repeated;   /* it was sent more than once, and an earlier attempt may have been carried out */
 };
 #define S3_TEXT_BYTES ((gsize)16 << 20)
 void s3_reply_clear (struct s3_reply *reply);
 typedef struct s3_reply s3_reply_t;
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (s3_reply_t, s3_reply_clear)
 
-/* Asks until there is an answer, again after what may pass, within the time. FALSE: there is none, or a no.
- * 404 for a key is ADDER_ERROR_NOT_FOUND, with `status` set; so is it for 412 (the key exists, FAILED). */
+/* Sends it, retrying transient failures within the time. FALSE: no answer, or an error. 404 for a key is
+ * ADDER_ERROR_NOT_FOUND, with `status` set; so is it for 412 (the key exists, FAILED). */
 gboolean s3_perform (struct s3 *s3, const struct s3_request *request, s3_reply_t *ret_reply, GError **error);
 
 /* The key's name on the server, with its prefix, encoded for a query. The caller's. */
 char *s3_encode_prefix (const struct s3 *s3, const char *prefix);
-/* What was listed as NAME as a key; NULL when it is not below the prefix. */
+/* The key for NAME in a list; NULL when it is not below the prefix. */
 const char *s3_key_of (const struct s3 *s3, const char *name);
 
 /* ---- s3_place.c ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an S3 server answers, which may be anything: parsed by GMarkup, which knows neither entities of its
- * own nor document types, with bounds on depth and number. */
+/* An S3 server's answers, which may be anything: parsed by GMarkup, which knows neither custom entities nor
+ * document types, with bounds on depth and number. */
 #include <string.h>
 
 #include "adder_types.h"

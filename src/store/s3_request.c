@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request to an S3 server, which libcurl signs, and again what may pass: a server that restarts, is
- * busy, or ends the connection. What is told to people is one sentence that says what to do. */
+/* One request to an S3 server, signed by libcurl, with retries of transient failures: a server that restarts,
+ * is busy, or ends the connection. People get one sentence that says what to do. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,13 +23,13 @@
 #define PAUSE_FIRST_US (50 * 1000)
 #define PAUSE_MAX_US   (2 * G_USEC_PER_SEC)
 
-/* After a server could not be reached, the next who ask are told so at once. */
+/* After a server was unreachable, later requests fail at once for a while. */
 #define DOWN_US G_USEC_PER_SEC
 
-/* How long a server may take to say "go on" before a large body is sent all the same; many never do. */
+/* How long to wait for a server's "100 Continue" before sending a large body anyway; many never send it. */
 #define GO_ON_MS 100
 
-/* Bytes that trickle are no progress: less than this a second, for so long. */
+/* A trickle of bytes is no progress: less than this a second, for this long. */
 #define SLOW_BYTES 1024
 #define SLOW_S     60
 
@@ -53,7 +53,7 @@ struct attempt {
   guint64 sent;   /* of the body */
   guint64 skip;   /* bytes that come before those that were asked for */
   gboolean full, changed;
-  gboolean endless; /* more came, or was to come, than may */
+  gboolean endless; /* more came, or was announced, than allowed */
   int err;          /* of a file of ours */
 };
 
@@ -168,7 +168,7 @@ s3_request_give (gpointer data, char *to, gsize most)
   attempt->sent += (guint64)got;
   if (attempt->sum)
     g_checksum_update (attempt->sum, (const guchar *)to, got);
-  /* A server keeps nothing of a request whose last bytes do not come. */
+  /* A server discards a request without its last bytes. */
   if (attempt->sum && request->expect && attempt->sent == request->length &&
       strcmp (g_checksum_get_string (attempt->sum), request->expect) != 0) {
     attempt->changed = TRUE;
@@ -215,7 +215,7 @@ take_into_buffer (gpointer data, const struct http_response *response, const cha
   struct attempt *attempt = data;
   const struct s3_request *request = attempt->request;
   s3_reply_t *reply = attempt->reply;
-  /* A server that knows no ranges sends all from the beginning on. */
+  /* A server without range support sends everything from the beginning on. */
   if (attempt->skip == G_MAXUINT64)
     attempt->skip = response->status == 206 ? 0 : request->buffer_offset;
   gsize over = (gsize)MIN (attempt->skip, length);
@@ -291,7 +291,7 @@ s3_request_make_headers (const struct s3_request *request, const struct s3_keys 
   return headers;
 }
 
-/* What the server only says, a yes or a no, is no progress: it has to come within LIMIT_US as a whole. */
+/* A short answer is no progress: it has to come within LIMIT_US as a whole. */
 static void
 attempt_run (struct s3 *s3, struct attempt *attempt, const struct s3_keys *keys, gint64 limit_us,
              struct http_response *ret_response)
@@ -338,10 +338,10 @@ attempt_run (struct s3 *s3, struct attempt *attempt, const struct s3_keys *keys,
     ret_response->end = HTTP_ARRIVED; /* the rest was not wanted */
 }
 
-/* ---- what came of it ---- */
+/* ---- the outcome ---- */
 
-/* How an attempt ended, as people are told. AGAIN: how often it is tried again at most; DOWN: so that the
- * next who ask need not find out for themselves. */
+/* How an attempt ended, for people. AGAIN: how often to retry at most; DOWN: later callers need not find out
+ * for themselves. */
 struct ending {
   int code;       /* enum http_cause, or the status of what arrived */
   const char *s3; /* the server's word */
@@ -349,12 +349,12 @@ struct ending {
   guint again;
   gboolean down;
   enum http_end end; /* HTTP_NONE: it arrived */
-  gboolean of_file;  /* the server is well, and will not have this file */
+  gboolean of_file;  /* the server works, and refuses this file */
 };
 
 #define ALWAYS 1000
 
-/* The server's word decides where there is one, else the number. */
+/* The server's error code decides if there is one, else the status. */
 static const struct ending endings[] = {
     {HTTP_NO_SERVER, NULL, "nothing answers there: is the server running, and the port right?", 3, TRUE,
      HTTP_UNREACHABLE},
@@ -433,14 +433,14 @@ static gboolean
 s3_request_say (const struct s3 *s3, const struct s3_request *request, int code, const char *what,
                 GError **error)
 {
-  /* Where the bucket is helps nobody but those that look after it. */
+  /* Where the bucket is helps only its operators. */
   g_set_error (error, ADDER_ERROR, code, "cannot %s %s in %s: %s", request->doing,
                request->key ? request->key : "files",
                code == ADDER_ERROR_UNAVAILABLE ? s3->shown : "the store", what);
   return FALSE;
 }
 
-/* Also remembers that the server is not there. */
+/* Also remembers that the server is unreachable. */
 static gboolean
 s3_request_fail (struct s3 *s3, const struct s3_request *request, const struct http_response *response,
                  const struct ending *ending, const char *word, const char *message, GError **error)
@@ -491,7 +491,7 @@ s3_request_end (struct attempt *attempt, gboolean arrived)
   g_clear_pointer (&attempt->sum, g_checksum_free);
 }
 
-/* A file was at fault, ours or theirs: no other attempt would help. */
+/* A file was at fault, ours or theirs: retrying would not help. */
 static gboolean
 is_file_fault (const struct s3 *s3, const struct attempt *attempt, GError **error)
 {

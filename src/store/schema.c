@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Versions of the tables, in order. What was released is never edited: a change is a new version at the end.
+/* Versions of the tables, in order. Released versions are never edited: a change is a new version at the end.
  * Times are milliseconds since 1970. */
 #include "store/schema.h"
 

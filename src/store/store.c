@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The database and the blobs that the configuration names, opened when they are first wanted, and the thread
- * that tends to them. */
+/* The configured database and blobs, opened on first use, and the thread that maintains them. */
 #include "store/store.h"
 
 #include <errno.h>
@@ -23,10 +22,10 @@
 #include "store/writers.h"
 
 #define NODE_MAX 100
-/* The first look comes after a moment, so that commands that only ask something do not pay for it. */
+/* The first pass comes after a moment, so that short commands do not pay for it. */
 #define FIRST_LOOK_US (1 * G_USEC_PER_SEC)
 #define LOOK_US       (60 * G_USEC_PER_SEC)
-#define REACHED_US    (1 * G_USEC_PER_SEC) /* for how long it is believed that both answer, or do not */
+#define REACHED_US    (1 * G_USEC_PER_SEC) /* how long a reachability check is valid */
 
 /* A key that nothing has. */
 #define NO_KEY "output/00000000-0000-0000-0000-000000000000"
@@ -49,7 +48,7 @@ struct store {
   GUARDED_BY (store) gboolean is_woken, is_closed;
   GUARDED_BY (store) gboolean is_read_only; /* its folder takes no files: what is kept can be read */
   GUARDED_BY (store) gint64 reached_us;     /* when it was looked whether both answer; 0: never */
-  GUARDED_BY (store) GError *away;          /* what was found; NULL: they do */
+  GUARDED_BY (store) GError *away;          /* the problem found; NULL: none */
 };
 
 static gboolean sweep_writers (struct store *store, GError **error);
@@ -122,7 +121,7 @@ store_new (const struct config *config, GError **error)
 {
   g_autofree char *node =
       config->store_node ? g_strdup (config->store_node) : g_strndup (g_get_host_name (), NODE_MAX);
-  /* What the host is called is not ours to refuse. */
+  /* We cannot reject the host's name. */
   if (!config->store_node)
     g_strcanon (node, node_letters, '-');
   if (!store_check_node (node, error) || !check_config (config, error))
@@ -233,7 +232,7 @@ open_database (struct store *store, GError **error)
       strcmp (records, "sqlite") == 0 ? g_strdup_printf ("sqlite:%s/records.db", folder) : g_strdup (records);
   if (!folder)
     return FALSE;
-  /* Whoever writes to a file has its lock beside it. */
+  /* Writers to a file keep their locks beside it. */
   gboolean is_writable = access (folder, W_OK) == 0 || (errno != EROFS && errno != EACCES);
   if (is_writable && !writers_show (store->writers, folder, g_str_has_prefix (url, "sqlite:"), error))
     return FALSE;
@@ -265,7 +264,7 @@ store_database (struct store *store, GError **error)
     error_make_unavailable (error);
     return NULL;
   }
-  /* Who asks after a restart is to find it; what fails now is done by the thread. */
+  /* Queries after a restart must find it; the thread repeats what fails now. */
   if (!store_is_read_only (store) && g_atomic_int_compare_and_exchange (&store->is_recovered, 0, 1))
     (void)departed_recover (store->departed, database, NULL);
   return database;
@@ -329,7 +328,7 @@ reach_blobs (struct store *store, GError **error)
   return FALSE;
 }
 
-/* FALSE: what was found last is too old. */
+/* FALSE: the last check is too old. */
 static gboolean
 recall_reach (struct store *store, GError **ret_away)
 {
@@ -366,7 +365,7 @@ store_is_reachable (struct store *store, GError **error)
   return FALSE;
 }
 
-/* A client that asks again and again is one line of the log. */
+/* A client that retries again and again is one line of the log. */
 static void
 log_away (const char *problem)
 {
@@ -446,7 +445,7 @@ tend (gpointer data)
       g_free (trouble);
       trouble = g_strdup_printf ("%s: %s", duty->what, error->message);
     }
-    /* A server that is away for hours is one line of the log. */
+    /* A server that is unreachable for hours is one line of the log. */
     if (trouble[0] != '\0' && strcmp (trouble, said) != 0)
       log_warning ("store: %s", trouble);
     g_free (said);
@@ -455,7 +454,7 @@ tend (gpointer data)
   return NULL;
 }
 
-/* Only who keeps something needs it. */
+/* Only writers need it. */
 REQUIRES (store)
 static void
 store_start_thread (struct store *store)

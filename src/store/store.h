@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store: records of runs, files and long output, in one database and one place for blobs. Opening it
- * never fails for want of a database or a server: what cannot be kept is said when it should be. One thread
- * removes what is too old. */
+ * never fails because of a database or server: failures are reported when something should be kept. One
+ * thread removes what is too old. */
 #pragma once
 
 #include <glib.h>
@@ -15,18 +15,18 @@ struct file_signer;
 struct departed;
 struct record_memory;
 
-/* NULL only when the configuration is wrong (a URL that is none). CONFIG must outlive it. */
+/* NULL only when the configuration is wrong (an invalid URL). CONFIG must outlive it. */
 struct store *store_new (const struct config *config, GError **error);
 struct store *store_ref (struct store *store);
-/* The thread ends; what others still hold stays. */
+/* The thread ends; other holders' references stay valid. */
 void store_close (struct store *store);
 void store_unref (struct store *store);
 
-/* NULL with ERROR (ADDER_ERROR_UNSUPPORTED: the configuration says "none"; otherwise what is the matter, such
- * as a state directory that cannot be written). Tried again with each call. The store's. */
+/* NULL with ERROR (ADDER_ERROR_UNSUPPORTED: the configuration says "none"; otherwise the problem, such as a
+ * state directory that is not writable). Retried with each call. The store's. */
 struct database *store_database (struct store *store, GError **error);
 struct blobs *store_blobs (struct store *store, GError **error);
-/* Whether what was opened can only be read, since its folder is read-only. */
+/* Whether it is read-only, because its folder is. */
 gboolean store_is_read_only (struct store *store);
 /* Whether the configuration wants it at all. */
 gboolean store_keeps_records (const struct store *store);
@@ -41,26 +41,25 @@ const char *store_writer (const struct store *store);
 /* Whether WRITER, of this node, is alive; of another node: TRUE. */
 gboolean store_writer_lives (struct store *store, const char *writer);
 
-/* Whether the database and the blobs, as far as the configuration wants them, answer now. What was found is
- * good for a second, so that anybody may ask. */
+/* Whether the database and the blobs, if configured, answer now. The answer is cached for a second, so that
+ * anybody may ask. */
 gboolean store_is_reachable (struct store *store, GError **error);
 
-/* What OWNER is told of PROBLEM, which it goes on to own: where records and files are kept is for admins and
- * for those who come by the socket of this machine. Others are told that the store is away, and the log
- * why. */
+/* PROBLEM for OWNER, still the caller's: where records and files are kept is for admins and callers by this
+ * machine's socket. Others learn that the store is unavailable, and the log why. */
 const char *store_told (const char *owner, const GError *problem);
 
-/* What URLs of files are signed with (file_url.h). The store's. */
+/* The signing key for URLs of files (file_url.h). The store's. */
 struct file_signer *store_signer (struct store *store);
 
-/* What this process is at, and what others were when they died (departed.h). The store's. */
+/* What this process is doing, and what dead ones were doing (departed.h). The store's. */
 struct departed *store_departed (struct store *store);
 
 /* The folder of the store in the state directory; the caller's, or NULL with ERROR. */
 char *store_folder (GError **error);
 
-/* What it remembers of its records (records_private.h). The store's. */
+/* Its cache of its records (records_private.h). The store's. */
 struct record_memory *store_record_memory (struct store *store);
 
-/* Wakes the store's thread before its time: something is to be removed. */
+/* Wakes the store's thread early: something must be removed. */
 void store_wake (struct store *store);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Locks of writers: FOLDER/writers/UUID. Daemons of one machine that share a database, as those of two users
  * do, have a folder each: so that none takes another for dead whose file it cannot see, each folder has an id
- * in FOLDER/place, which its writers have in their names. */
+ * in FOLDER/place, which is part of its writers' names. */
 #include "store/writers.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "common/guarded.h"
 #include "engine/host/id.h"
 
-#define STALE_S 3600 /* after which a lock that was never finished is nobody's */
+#define STALE_S 3600 /* age after which an unfinished lock is abandoned */
 
 LOCK_CLASS (writers);
 
@@ -27,7 +27,7 @@ struct writers {
   char *node;
   char *first;   /* our name before the folder was known */
   char *own;     /* our name */
-  char *visible; /* what the names of those begin with whose files are in our folder */
+  char *visible; /* the common prefix of names in our folder */
   MUTEX (writers) lock;
   GUARDED_BY (writers) char *folder; /* NULL: not yet shown */
   GUARDED_BY (writers) gboolean all_here;
@@ -60,8 +60,7 @@ writers_id_of (const char *writer)
   return slash ? slash + 1 : writer;
 }
 
-/* The file has its name only once it is locked, and nobody knows it before: one that can be locked later is
- * of a dead writer. */
+/* The file gets its name only once it is locked: one that can be locked later is a dead writer's. */
 REQUIRES (writers)
 static gboolean
 writers_make_own (struct writers *writers, const char *folder, GError **error)
@@ -75,7 +74,7 @@ writers_make_own (struct writers *writers, const char *folder, GError **error)
   return TRUE;
 }
 
-/* The id of FOLDER, which the first that comes gives it. The caller's. */
+/* The id of FOLDER, which the first writer assigns. The caller's. */
 static char *
 writers_find_place (const char *folder, GError **error)
 {
@@ -175,7 +174,7 @@ writers_is_alive (struct writers *writers, const char *writer)
   return flock (fd, LOCK_SH | LOCK_NB) < 0;
 }
 
-/* Without a file they are as dead. One that is being made is hidden, and only one that was left so is old. */
+/* Writers without a file count as dead. One being made is hidden, and old only if it was abandoned. */
 static void
 sweep_one (const char *folder, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who writes to a store, and which of them are alive: each holds a lock on a file of its name, and the kernel
- * frees that of one that was killed. */
+/* Who writes to a store, and which of them are alive: each holds a lock on a file of its name, which the
+ * kernel releases when it is killed. */
 #pragma once
 
 #include <glib.h>
@@ -15,12 +15,12 @@ void writers_free (struct writers *writers);
 /* This one: "NODE/UUID", and once it was shown where not all are, "NODE/PLACE/UUID". */
 const char *writers_own (const struct writers *writers);
 
-/* From now on others see in FOLDER that this one lives. ALL_HERE: whoever writes to the store does so there,
- * whatever its machine was called then; otherwise there are other folders, of other machines and users. */
+/* Makes this writer visible to others in FOLDER. ALL_HERE: all writers to the store use it, whatever their
+ * machine was called then; otherwise there are other folders, of other machines and users. */
 gboolean writers_show (struct writers *writers, const char *folder, gboolean all_here, GError **error);
 
-/* Whether WRITER lives; TRUE where that cannot be known. */
+/* Whether WRITER lives; TRUE if unknown. */
 gboolean writers_is_alive (struct writers *writers, const char *writer);
 
-/* Removes what those that were killed left. */
+/* Removes what killed writers left. */
 gboolean writers_sweep (struct writers *writers, GError **error);
