@@ -109,8 +109,8 @@ address_block_parse (const char *text, struct address_block *ret_block)
 
 /* ---- what is special ---- */
 
-/* The registries of special addresses (RFC 6890, IANA), and what clouds answer on. The first that fits is
- * told. */
+/* The registries of special addresses (RFC 6890, IANA), and the metadata addresses of clouds. The first match
+ * counts. */
 static const struct {
   const char *block;
   const char *what;
@@ -152,7 +152,7 @@ static const struct {
     {"3fff::/20", "an address for examples", FALSE},
 };
 
-/* All that is given to public hosts so far. */
+/* All blocks assigned to public hosts so far. */
 #define PUBLIC_IPV6 "2000::/3"
 
 static struct address_block
@@ -187,9 +187,9 @@ address_is_disguised (const struct address *address)
   return FALSE;
 }
 
-/* ---- what others may lead us to ---- */
+/* ---- reaching addresses named by others ---- */
 
-/* Whether ADDRESS is one of this host's own: what answers there may be meant for nobody else. */
+/* Whether ADDRESS is one of this host's own: services there may be private. */
 static gboolean
 address_is_own (const struct address *address)
 {
@@ -197,7 +197,7 @@ address_is_own (const struct address *address)
   struct address own;
   gboolean found = FALSE;
   if (getifaddrs (&list) < 0)
-    return TRUE; /* nobody can tell */
+    return TRUE; /* unknown */
   for (const struct ifaddrs *at = list; at && !found; at = at->ifa_next)
     found = at->ifa_addr && address_from_socket (at->ifa_addr, &own) && own.family == address->family &&
             memcmp (own.bytes, address->bytes, sizeof own.bytes) == 0;
@@ -230,7 +230,7 @@ is_label (const char *label, gsize length)
   return TRUE;
 }
 
-/* What resolvers take for an address: 2130706433, 0x7f.1, 0177.0.0.1. */
+/* Numbers that resolvers take for an address: 2130706433, 0x7f.1, 0177.0.0.1. */
 static gboolean
 looks_like_number (const char *label)
 {
@@ -277,7 +277,7 @@ host_name_parse (const char *text, gsize length, struct host_name *ret_name)
     if (!strchr (inner, ':') || !set_address (&name, inner))
       return FALSE;
   } else if (strchr (inner, ':') || !set_address (&name, inner)) {
-    /* "example.org." is example.org, wherever one looks it up from. */
+    /* "example.org." is example.org, whatever the search domain. */
     if (length > 1 && inner[length - 1] == '.')
       inner[length - 1] = '\0';
     if (!address_is_name (inner))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses of the network: whether one is public, blocks of them (10.1.0.0/16), and the names and numbers by
- * which hosts are called. */
+/* Network addresses: whether one is public, blocks of them (10.1.0.0/16), and the names and numbers of
+ * hosts. */
 #pragma once
 
 #include <glib.h>
@@ -17,15 +17,15 @@ struct address {
 gboolean address_from_socket (const struct sockaddr *from, struct address *ret_address);
 socklen_t address_to_socket (const struct address *address, guint16 port, struct sockaddr_storage *ret_to);
 
-/* 1.2.3.4 or 2001:db8::1, as numbers are written and not as libraries guess them: no octal, no 127.1. */
+/* 1.2.3.4 or 2001:db8::1, in standard notation only: no octal, no 127.1. */
 gboolean address_parse (const char *text, struct address *ret_address);
 char *address_format (const struct address *address); /* the caller's */
 
-/* What sets ADDRESS apart from those of public hosts: "a private address", static; NULL: nothing.
- * Whatever stands for another address is special (mapped, 6to4, NAT64, Teredo). */
+/* What distinguishes ADDRESS from those of public hosts: "a private address", static; NULL: nothing.
+ * Addresses that stand for another are special (mapped, 6to4, NAT64, Teredo). */
 const char *address_special (const struct address *address);
 
-/* Whether ADDRESS stands for another one, in whatever network. */
+/* Whether ADDRESS stands for another one, in any network. */
 gboolean address_is_disguised (const struct address *address);
 
 /* ---- blocks ---- */
@@ -39,10 +39,10 @@ struct address_block {
 gboolean address_block_parse (const char *text, struct address_block *ret_block);
 gboolean address_block_has (const struct address_block *block, const struct address *address);
 
-/* What keeps ADDRESS from being reached for somebody who named the host in the project's stead: that it is no
- * public host's, or one of this host's own ("a private address"; static). NULL: nothing, or one of OPENED
- * (array of struct address_block, or NULL) has it. To be asked of the address that is connected to, for a
- * name may lead elsewhere the next time. */
+/* Why ADDRESS must not be reached for somebody who named the host: it is not a public host's, or is one of
+ * this host's own ("a private address"; static). NULL: it may, or one of OPENED (array of struct
+ * address_block, or NULL) contains it. Check the address actually connected to, since a name may resolve
+ * differently the next time. */
 const char *address_obstacle (const struct address *address, const GArray *opened);
 
 /* ---- hosts ---- */
@@ -50,15 +50,14 @@ const char *address_obstacle (const struct address *address, const GArray *opene
 #define HOST_BYTES 254
 
 struct host_name {
-  char
-      text[HOST_BYTES]; /* in lower case, without a dot at its end; of an address, as address_format has it */
+  char text[HOST_BYTES]; /* in lower case, without a dot at its end; an address as address_format writes it */
   gboolean is_address;
   struct address address;
 };
 
-/* The host that TEXT of LENGTH names, in [brackets] if it is an IPv6 address. FALSE: it is none, or not one
- * of a single meaning: all that looks like a number in another notation, and all but ASCII. */
+/* The host in TEXT of LENGTH, in [brackets] if it is an IPv6 address. FALSE: invalid or ambiguous: any number
+ * in another notation, and everything but ASCII. */
 gboolean host_name_parse (const char *text, gsize length, struct host_name *ret_name);
 
-/* HOST, or HOST:PORT, between TEXT and its end at LENGTH. *RET_PORT is 0 when none is said. */
+/* HOST, or HOST:PORT, between TEXT and its end at LENGTH. *RET_PORT is 0 if absent. */
 gboolean host_port_parse (const char *text, gsize length, struct host_name *ret_name, guint16 *ret_port);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running programs of the host, as python and pip: never through a shell, always with a deadline, and with
- * none of the caller's settings that would steer them elsewhere. Nothing here runs code that an agent wrote.
- */
+/* Running programs of the host, such as python and pip: never through a shell, always with a deadline, and
+ * without the caller's settings that would redirect them. Nothing here runs code that an agent wrote. */
 #include "common/command.h"
 
 #include <errno.h>
@@ -19,8 +18,8 @@
 #include "base/pidfd.h"
 #include "common/error.h"
 
-/* What is handed on. Everything else stays behind: PYTHONPATH, PYTHONHOME, PIP_TARGET, PIP_USER and their kin
- * would make another environment than the one that was asked for. */
+/* The variables passed on. All others are dropped: PYTHONPATH, PYTHONHOME, PIP_TARGET, PIP_USER and similar
+ * would make a different environment than requested. */
 static const char *const handed_on[] = {
     "PATH",
     "HOME",
@@ -61,10 +60,10 @@ static const char *const handed_on[] = {
     "PIP_KEYRING_PROVIDER",
 };
 
-/* A line longer than this is given in pieces: the longest we need is the list of a thousand packages. */
+/* A line longer than this is delivered in pieces: the longest we need is the list of a thousand packages. */
 #define LINE_MAX_BYTES (1 << 20)
 
-/* Between two calls of a command's check, and how many times as long as a call takes. */
+/* The pause between two calls of a command's check, and its minimum in multiples of a call's duration. */
 #define CHECK_US    (G_USEC_PER_SEC / 5)
 #define CHECK_SHARE 10
 
@@ -74,11 +73,11 @@ struct stream {
   GString *line;
 };
 
-/* Until when a command may run, as far as that is known. */
+/* Until when a command may run, as far as known. */
 struct command_term {
   const struct command *command;
-  gint64 deadline_us, check_us; /* check_us: when it is checked again; G_MAXINT64: never */
-  GError *problem;              /* why it may not go on */
+  gint64 deadline_us, check_us; /* check_us: time of the next check; G_MAXINT64: never */
+  GError *problem;              /* why it must end */
 };
 
 static GStrv
@@ -120,7 +119,7 @@ prepare_child (gpointer data)
     setpgid (0, 0);
   command_set_limit (RLIMIT_FSIZE, command->file_bytes);
   command_set_limit (RLIMIT_AS, command->memory_bytes);
-  /* We wait in the thread that started it, so this ends it when Adder is killed, and not before. */
+  /* We wait in the thread that started it, so this ends it only when Adder is killed. */
   prctl (PR_SET_PDEATHSIG, SIGKILL);
 }
 
@@ -151,7 +150,7 @@ command_read_lines (const struct command *command, struct stream *stream)
   return count > 0;
 }
 
-/* How long to wait for what comes next; negative: the command may not go on, for its deadline or with
+/* How long to wait for the next event; negative: the command must end, by its deadline or with
  * term->problem. */
 static int
 command_wait_ms (struct command_term *term)
@@ -169,7 +168,7 @@ command_wait_ms (struct command_term *term)
   return now_us >= term->deadline_us ? -1 : (int)MIN (left_us / 1000 + 1, G_MAXINT);
 }
 
-/* Reads both streams to their ends. Returns FALSE when the command may not go on. */
+/* Reads both streams to their ends. Returns FALSE when the command must end. */
 static gboolean
 read_streams (struct command_term *term, struct stream streams[2])
 {
@@ -190,8 +189,8 @@ read_streams (struct command_term *term, struct stream streams[2])
   return TRUE;
 }
 
-/* A program may close its streams and stay. Returns FALSE when it may not go on. Where it cannot be watched
- * (no descriptor is left), its end is simply waited for. */
+/* A program may close its streams and stay. Returns FALSE when it must end. If it cannot be watched
+ * (descriptors ran out), its end is simply waited for. */
 static gboolean
 wait_until_ended (struct command_term *term, GPid pid)
 {

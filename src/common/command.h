@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of the host's that Adder waits for: python, pip, and what puts an image together. */
+/* Host programs that Adder waits for: python, pip, and tools that build an image. */
 #pragma once
 
 #include <glib.h>
@@ -13,14 +13,14 @@ struct command {
   guint timeout_ms;
   gboolean alone; /* in a process group of its own, so that what it started is killed with it */
   guint64 file_bytes, memory_bytes; /* of a file that it writes, and of its address space; 0: as they are */
-  /* Asked again and again while the program runs. FALSE with ERROR: it is killed. NULL: it may go on. */
+  /* Called repeatedly while the program runs. FALSE with ERROR: it is killed. NULL: no check. */
   gboolean (*check) (gpointer data, GError **error);
   command_line_func line; /* NULL: output is thrown away */
   gpointer data;
 };
 
-/* Runs a program in / with empty standard input, umask 022 and a short environment (nothing that would steer
- * Python, and of pip only where and how to reach an index), and waits for its end. Returns FALSE when it
- * could not be started or was killed, for its deadline or by `check`; else *RET_STATUS is its exit code, or
- * 128 + signal. */
+/* Runs a program in / with empty standard input, umask 022 and a short environment (nothing that affects
+ * Python, and for pip only how to reach an index), and waits for its end. Returns FALSE when it could not be
+ * started or was killed, by its deadline or by `check`; else *RET_STATUS is its exit code, or 128 +
+ * signal. */
 gboolean command_run (const struct command *command, int *ret_status, GError **error);

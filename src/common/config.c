@@ -126,7 +126,7 @@ config_unknown_group (struct ini *ini, const struct ini_line *line)
                   line->group);
 }
 
-/* The key that is like LINE's, of the same group or else of another one; or NULL. */
+/* The key that resembles LINE's, of the same group or else of another one; or NULL. */
 static const struct config_row *
 config_like (const struct ini_line *line, gboolean same_group)
 {
@@ -179,7 +179,7 @@ config_take_line (struct ini *ini, const struct ini_line *line, const char *path
   }
 }
 
-/* All that PATH says rightly is in CONFIG, even where ERROR tells what is wrong. */
+/* All valid settings in PATH are in CONFIG, even if ERROR reports a mistake. */
 static gboolean
 config_read_file (struct config *config, const char *path, gboolean required, GError **error)
 {
@@ -229,7 +229,7 @@ config_note_file (struct config_file *file, char *path)
 }
 
 /* The files to read, in order, into config->files: noted before they are read, so that a change in between is
- * seen later. */
+ * noticed later. */
 static void
 config_note_files (struct config *config, const char *file)
 {
@@ -243,7 +243,7 @@ config_note_files (struct config *config, const char *file)
   config_note_file (&config->files[1], g_strdup (file ? file : user));
 }
 
-/* The configuration, even where ERROR tells what is wrong with it. */
+/* The configuration, even if ERROR reports a mistake. */
 static struct config *
 config_read (const char *file, GError **error)
 {

@@ -9,17 +9,17 @@
 #include <glib.h>
 #include <stdio.h>
 
-/* What can change while others read it (config_reload). A text that was replaced stays good until the
+/* Settings that can change while others read them (config_reload). A replaced text stays valid until the
  * configuration is freed. */
 typedef _Atomic (guint64) live_number;
 typedef _Atomic (gboolean) live_flag;
 typedef char *_Atomic live_text;
 
-/* A file that was read, or looked for: what tells whether it is another one now. */
+/* A file that was read, or looked for: identifies a later change. */
 struct config_file {
   char *path;
   guint64 inode, bytes;
-  gint64 changed_ns; /* 0: it was not there */
+  gint64 changed_ns; /* 0: it was missing */
 };
 
 struct config {
@@ -243,17 +243,18 @@ struct config *config_load_anyway (GError **error);
 gboolean config_is_stale (const struct config *config);
 /* One with the same values, of the same files. The caller's. */
 struct config *config_copy (const struct config *config);
-/* Takes over what FRESH, read from the same files, has different and what can change while others use CONFIG.
- * What has and what has not, as "[group] key", ends with NULL and is the caller's. One call at a time. */
+/* Takes over those settings of FRESH, read from the same files, that differ and can change while others use
+ * CONFIG. The changed and the unchangeable ones, as "[group] key", end with NULL and are the caller's. One
+ * call at a time. */
 void config_reload (struct config *config, const struct config *fresh, char ***ret_applied,
                     char ***ret_restart);
 void config_free (struct config *config);
 /* The local socket's path: the configured one, else adder.sock in paths_runtime_dir(). The caller's. */
 char *config_socket (const struct config *config, GError **error);
-/* How many bytes of memory sandboxes may use in all: as configured, else three quarters of what this process
- * may have, so that a quarter is left for zygotes, the daemon and everybody else. */
+/* How many bytes of memory sandboxes may use in all: as configured, else three quarters of this process'
+ * limit, leaving a quarter for zygotes, the daemon and everything else. */
 guint64 config_max_memory (const struct config *config);
-/* Bytes on disk of packages of one run while they are installed, and of all that are kept for one owner. */
+/* Disk space for packages of one run during installation, and for all kept for one owner. */
 guint64 config_packages_build_bytes (const struct config *config);
 guint64 config_packages_owner_bytes (const struct config *config);
 /* The most that KEY of GROUP, a number, may be set to. */

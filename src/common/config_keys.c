@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of adder.conf, and what holds where nothing is said. */
+/* The keys of adder.conf, and their defaults. */
 #include "common/config_private.h"
 #include "sandbox/host_memory.h"
 #include "sandbox/isolation.h"
 
 #define AT(field) offsetof (struct config, field), FALSE
-/* One that is read anew wherever it is used, and whose member is atomic. */
+/* Read again at each use, with an atomic member. */
 #define LIVE(field)                                                                                          \
   offsetof (struct config, field) +                                                                          \
       0 * _Generic(&((struct config *)NULL)->field, live_number * : 0, live_flag * : 0, live_text * : 0),    \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configuration for people and programs: what is in force, and what there is to configure. */
+/* The configuration for people and programs: the effective settings, and all keys. */
 #include <string.h>
 
 #include "common/config_private.h"
@@ -9,7 +9,7 @@
 
 /* ---- showing ---- */
 
-/* What is found out when it is needed. */
+/* Determined when needed. */
 static gboolean
 is_left_open (const struct config *config, const struct config_row *row)
 {
@@ -40,7 +40,7 @@ config_show_value_json (const struct config *config, const struct config_row *ro
   return json_integer ((json_int_t)*CONFIG_FIELD (config, row, guint64));
 }
 
-/* As it may stand in adder.conf, but for passwords. */
+/* As in adder.conf, except for passwords. */
 static char *
 config_show_value_text (const struct config *config, const struct config_row *row)
 {

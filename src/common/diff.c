@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), the greedy variant: for each number
- * of changes D the farthest point that can be reached on each diagonal; going back through what was noted
- * gives the changes. Lines are numbers here, equal lines the same number. */
+ * of changes D the farthest point that can be reached on each diagonal; tracing back gives the changes. Lines
+ * are numbers here, equal lines the same number. */
 #include "common/diff.h"
 
 #include <string.h>
 
 #define CONTEXT 3
 
-/* More changes than that are not looked for: what is noted grows with their square. */
+/* The search stops at more changes than this: its memory grows with their square. */
 #define CHANGES_MAX 500
 
 struct line {
@@ -78,7 +78,7 @@ clear_side (struct side *side)
 
 /* ---- what changed ---- */
 
-/* The part of both texts that is left when equal beginnings and ends are taken away. */
+/* The part of both texts without equal beginnings and ends. */
 struct span {
   struct side *old, *new;
   guint old_from, new_from;

@@ -5,7 +5,7 @@
 #include <glib.h>
 
 /* The hunks that make NEW of OLD, without a header; "" when they are the same. At most MOST bytes, cut at the
- * end of a line, and then *RET_CUT is TRUE. Texts that have little in common are shown as one removed and the
- * other added: the time is bounded. The caller's. */
+ * end of a line, and then *RET_CUT is TRUE. To bound the time, texts with little in common are shown as one
+ * removed and the other added. The caller's. */
 char *diff_unified (const char *old, gsize old_length, const char *new, gsize new_length, gsize most,
                     gboolean *ret_cut);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what the kernel and libc-only code say to GError. */
+/* From errors of the kernel and libc-only code to GError. */
 #include "common/error.h"
 
 #include <errno.h>
@@ -9,11 +9,11 @@
 #include "adder_types.h"
 #include "common/text.h"
 
-/* What an error knows beside its message. */
+/* What an error carries beside its message. */
 typedef struct {
   char *advice;        /* the end of the message; NULL: there is none */
-  gboolean for_anyone; /* ADVICE is not for a terminal alone */
-  char *reason;        /* that the message quotes, or NULL */
+  gboolean for_anyone; /* ADVICE is not only for a terminal */
+  char *reason;        /* quoted by the message, or NULL */
   gboolean lasting;
 } AdderErrorPrivate;
 
@@ -52,7 +52,7 @@ error_register (void)
   (void)adder_error_quark ();
 }
 
-/* NULL: *ERROR is none of ours. */
+/* NULL: *ERROR is not ours. */
 static AdderErrorPrivate *
 error_own (const GError *error)
 {
@@ -146,7 +146,7 @@ error_is_lasting (const GError *error)
   return own && own->lasting;
 }
 
-/* What errno means to a caller who decides by code; all the rest is "failed". */
+/* What errno means to a caller that decides by code; everything else is "failed". */
 static AdderError
 error_code_of (int err)
 {

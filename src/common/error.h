@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what the kernel and libc-only code say to GError, in the domain ADDER_ERROR of include/adder.h. */
+/* From errors of the kernel and libc-only code to GError, in the domain ADDER_ERROR of include/adder.h. */
 #pragma once
 
 #include <glib.h>
@@ -11,31 +11,31 @@
 gboolean error_from_errno (GError **error, int err, const char *format, ...) G_GNUC_PRINTF (3, 4);
 
 /* Makes the message of *ERROR, which may be NULL, one line of at most so many bytes (common/text.h): for
- * those that quote what stood in a file. */
+ * messages that quote a file. */
 #define ERROR_SHOWN_BYTES 600
 void error_make_printable (GError **error);
 
-/* Of what went wrong where records and files are kept: *ERROR becomes ADDER_ERROR_UNAVAILABLE, unless it is
- * about the request or about too few descriptors. ERROR may be NULL. Returns FALSE. */
+/* For errors of the store: *ERROR becomes ADDER_ERROR_UNAVAILABLE, unless it is about the request or about
+ * too few descriptors. ERROR may be NULL. Returns FALSE. */
 gboolean error_make_unavailable (GError **error);
 
-/* What an error says to a person at a terminal only: a command that helps. Appended to the message of *ERROR
- * with its own punctuation ("; adder tool list lists them"), and known apart from it afterwards, but where
- * the message goes into that of another error. ERROR may be NULL. Only for ADDER_ERROR. */
+/* Advice for a person at a terminal only: a command that helps. Appended to the message of *ERROR with its
+ * own punctuation ("; adder tool list lists them"), and kept distinct from it, unless the message goes into
+ * that of another error. ERROR may be NULL. Only for ADDER_ERROR. */
 void error_add_advice (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
-/* The same of what helps every caller, who is told of it; one who knows better takes error_fact. */
+/* The same for advice that helps every caller; one with better advice takes error_fact. */
 void error_add_general_advice (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* The message without advice of either kind. The caller's. */
 char *error_fact (const GError *error);
 /* The message, without that of a terminal unless it is read AT_TERMINAL. The caller's. */
 char *error_told (const GError *error, gboolean at_terminal);
 
-/* Why something is so, which the message quotes: for who quotes it elsewhere. ERROR may be NULL; REASON is
- * copied. error_reason is the error's; NULL: none was set. */
+/* The reason quoted by the message, for those who quote it elsewhere. ERROR may be NULL; REASON is copied.
+ * error_reason is the error's; NULL: none was set. */
 void error_set_reason (GError **error, const char *reason);
 const char *error_reason (const GError *error);
 
-/* To wait and ask again will not help, though the code is ADDER_ERROR_BUSY. ERROR may be NULL. */
+/* Retrying later will not help, though the code is ADDER_ERROR_BUSY. ERROR may be NULL. */
 void error_mark_lasting (GError **error);
 gboolean error_is_lasting (const GError *error);
 

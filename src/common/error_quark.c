@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The domain ADDER_ERROR for modules, which have copies of what they use of other layers. GLib takes what an
- * error knows beside its message (error.c) from one registration in a process: the program's own, which is
- * there before a module is loaded. */
+/* The domain ADDER_ERROR for modules, which have copies of what they use of other layers. GLib takes an
+ * error's extra data (error.c) from one registration in a process: the program's own, made before a module is
+ * loaded. */
 #include "adder_types.h"
 
 GQuark

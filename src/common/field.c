@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects against tables of fields. All problems are gathered, because a model that hears of one at a time
+/* Objects against tables of fields. All problems are collected, because a model that hears of one at a time
  * calls as often. */
 #include "common/field.h"
 
@@ -16,7 +16,7 @@
 struct check {
   GString *problems;
   guint count;
-  const struct field *lost; /* a name was like none of these; or NULL */
+  const struct field *lost; /* a name resembled none of these; or NULL */
 };
 
 static void field_complain (struct check *check, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -72,7 +72,7 @@ field_words_of (guint types)
   return "nothing";
 }
 
-/* A number without a fraction is an integer, however it is written: so JSON Schema has it. */
+/* A number without a fraction is an integer, however it is written, as in JSON Schema. */
 static gboolean
 field_is_whole (const json_t *value)
 {
@@ -279,7 +279,7 @@ complain_of_name (struct check *check, const char *path, const struct field *fie
     check->lost = fields;
 }
 
-/* Once, for whoever named a parameter that is like none. */
+/* Once, for an unknown parameter without a similar name. */
 static void
 name_parameters (struct check *check)
 {
@@ -290,7 +290,7 @@ name_parameters (struct check *check)
     g_string_append (check->problems, " none");
 }
 
-/* OBJECT with each of FIELDS in its place, or NULL with complaints. PATH stands before the names in them. The
+/* OBJECT with each of FIELDS filled in, or NULL with complaints. PATH is the prefix of the names in them. The
  * caller's. */
 static json_t *
 check_object (struct check *check, const char *path, const struct field *fields, const json_t *object)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of field tables in short, for tables that have many. _0: or null. */
+/* Short forms of rows, for large field tables. _0: or null. */
 #pragma once
 
 #include "common/field.h"
@@ -20,16 +20,16 @@
   {.name = (member), .types = FIELD_LIST, .items = FIELD_OBJECT, .members = (of), .text = (says)}
 #define MAP(member, of, says) {.name = (member), .types = FIELD_OBJECT, .items = (of), .text = (says)}
 
-/* Members of answers that are there for some only. */
+/* Optional members of answers. */
 #define SOME(...) {__VA_ARGS__, .optional = TRUE}
 
-/* Members without words, of what programs alone send. */
+/* Members without descriptions, sent only by programs. */
 #define MUST_TEXT(member)  {.name = (member), .types = FIELD_TEXT}
 #define MAY_TEXT(member)   {.name = (member), .types = FIELD_TEXT, .optional = TRUE}
 #define MAY_FLAG(member)   {.name = (member), .types = FIELD_BOOLEAN, .optional = TRUE}
 #define MAY_OBJECT(member) {.name = (member), .types = FIELD_OBJECT, .optional = TRUE}
 
-/* Members of queries and bodies that may be left out. */
+/* Optional members of queries and bodies. */
 #define ASK_TEXT(member, most, says) \
   {.name = (member), .types = FIELD_TEXT, .optional = TRUE, .maximum = (most), .text = (says)}
 #define ASK_FLAG(member, says) \

@@ -33,7 +33,7 @@
 #define LOCK_INLINE(attribute)                                                                               \
   __attribute__ ((overloadable, always_inline, unused, no_thread_safety_analysis, attribute)) static inline
 
-/* What is being made is nobody else's yet: g_mutex_init stands for the lock. */
+/* An object under construction is not shared yet: g_mutex_init stands for the lock. */
 #define LOCK_CLASS(name)                                                                                     \
   struct __attribute__ ((capability ("mutex"))) name##_mutex {                                               \
     GMutex mutex;                                                                                            \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module adder-http-client: libcurl's multi interface, since its poll also watches the descriptor that
- * cancels. */
+/* The module adder-http-client: libcurl's multi interface, since its poll also watches the descriptor for
+ * cancelling. */
 #include <curl/curl.h>
 #include <linux/sockios.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "common/address.h"
 #include "common/http_client.h"
 
-/* How long a server may leave a connection open after all was said. */
+/* How long a server may leave a connection open after the complete answer. */
 #define LINGER_MS 500
 
 /* Of one wait; whatever happens ends it. */
@@ -32,7 +32,7 @@ struct curl_client {
   GArray *sockets; /* those of its connections (int) */
 };
 
-/* One request that is under way. */
+/* An active request. */
 struct exchange {
   struct curl_client *client;
   const struct http_client_request *request;
@@ -177,7 +177,7 @@ http_client_curl_give (char *bytes, size_t size, size_t count, void *data)
   return got < 0 ? CURL_READFUNC_ABORT : (size_t)got;
 }
 
-/* libcurl goes back to the beginning when it has to send on another connection. */
+/* libcurl starts over when it has to send on another connection. */
 static int
 http_client_curl_give_again (void *data, curl_off_t offset, int origin)
 {
@@ -253,7 +253,7 @@ close_socket (void *data, curl_socket_t fd)
   return close (fd);
 }
 
-/* The connection may be one that was made for a host that is named in the configuration. */
+/* The connection may have been made for a configured host. */
 static int
 look_at_peer (void *data, char *peer, G_GNUC_UNUSED char *own, G_GNUC_UNUSED int peer_port,
               G_GNUC_UNUSED int own_port)
@@ -314,7 +314,7 @@ set_way (struct exchange *exchange)
   curl_easy_setopt (easy, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt (easy, CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700
-  /* A name server may never answer: what is cancelled does not wait for it. */
+  /* A name server may never answer: cancelling does not wait for it. */
   curl_easy_setopt (easy, CURLOPT_QUICK_EXIT, 1L);
 #endif
   curl_easy_setopt (easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -442,8 +442,8 @@ http_client_curl_finish (const CURLMsg *message)
                                             : curl_easy_strerror (code));
 }
 
-/* Of what was sent, that which the other side has. The kernel takes megabytes at once and then, on a slow
- * way, none for minutes, while they go out all the time. */
+/* The part of the sent data that the other side has received. The kernel takes megabytes at once and then, on
+ * a slow connection, none for minutes, while they are still being sent. */
 static gint64
 acknowledged (const struct exchange *exchange)
 {

@@ -236,8 +236,7 @@ ini_read_file (const char *what, const char *file, GError **error)
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   struct stat info;
-  /* A pipe that nobody writes to must not hold up a daemon: it is opened without waiting, and then refused.
-   */
+  /* A pipe without a writer must not block a daemon: it is opened without waiting, and then refused. */
   autoclose int fd = open (file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0 || fstat (fd, &info) < 0) {
     error_from_errno (error, errno == ENOTDIR ? ENOENT : errno, "cannot open %s %s", what, file);

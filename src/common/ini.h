@@ -8,9 +8,9 @@
 
 #define INI_FILE_BYTES   (256 * 1024)
 #define INI_LINES_MAX    10000
-#define INI_PROBLEMS_MAX 100 /* more are not told */
+#define INI_PROBLEMS_MAX 100 /* more are not reported */
 
-/* A line that says something. */
+/* A line with content. */
 struct ini_line {
   guint number;
   const char *group;
@@ -18,9 +18,8 @@ struct ini_line {
 };
 
 struct ini {
-  GPtrArray *lines; /* of struct ini_line. A key stands once in a group; a group may begin several times */
-  GPtrArray
-      *problems; /* of struct ini_problem: lines that are none of these, and what is complained of later */
+  GPtrArray *lines; /* of struct ini_line. A key may occur once in a group; a group may begin several times */
+  GPtrArray *problems; /* of struct ini_problem: malformed lines, and later complaints */
   char **text;
 };
 
@@ -30,10 +29,10 @@ struct ini_problem {
   char *what;
 };
 
-/* LENGTH bytes of TEXT, after which stands a zero byte. */
+/* LENGTH bytes of TEXT, followed by a zero byte. */
 struct ini *ini_read_text (const char *text, gsize length);
-/* The same for a file, which WHAT ("the profile") names in the error. NULL with ERROR: it cannot be read, is
- * no file, or is longer than INI_FILE_BYTES; ADDER_ERROR_NOT_FOUND when there is none. */
+/* The same for a file, which WHAT ("the profile") names in the error. NULL with ERROR: it is unreadable, not
+ * a file, or longer than INI_FILE_BYTES; ADDER_ERROR_NOT_FOUND when it is missing. */
 struct ini *ini_read_file (const char *what, const char *file, GError **error);
 void ini_free (struct ini *ini); /* NULL: nothing */
 
@@ -50,6 +49,6 @@ char *ini_problem_text (const char *file, const struct ini_problem *problem);
 /* The first lines first. */
 void ini_sort_problems (struct ini *ini);
 
-/* Sets ERROR to ADDER_ERROR_INVALID and some of PROBLEMS of FILE, of which there must be one, and how many
- * there are more. */
+/* Sets ERROR to ADDER_ERROR_INVALID with some of PROBLEMS of FILE, of which there must be one, and the number
+ * of further ones. */
 void ini_fail (const GPtrArray *problems, const char *file, GError **error);

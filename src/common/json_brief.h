@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON made short, for what is kept or shown of something that may be long. */
+/* Shortened JSON, for keeping or showing values that may be long. */
 #pragma once
 
 #include <glib.h>
 #include <jansson.h>
 
-/* What a short form may have. */
+/* The bounds of a short form. */
 struct json_bounds {
   gsize text_bytes; /* of one text, and of one key */
   gsize items;      /* of one array or object */
@@ -13,8 +13,8 @@ struct json_bounds {
   gsize bytes; /* of all texts and items together; counts down */
 };
 
-/* A copy of VALUE within BOUNDS: a text that is longer is its beginning and its length, of an array or an
- * object there are the first items, and how many are missing. The caller's. */
+/* A copy of VALUE within BOUNDS: a longer text is its beginning and its length, an array or an object its
+ * first items, and how many are missing. The caller's. */
 json_t *json_brief (const json_t *value, struct json_bounds *bounds);
 
 /* The same of a TEXT, made UTF-8 where it is not; NULL is null. */

@@ -45,7 +45,7 @@ local_socket_holder (const char *path)
 {
   g_autofree char *lock_path = local_socket_lock_path (path);
   autoclose int fd = open (lock_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  /* Who gets the lock sees that nobody holds it, and gives it back at once. */
+  /* Getting the lock proves that nobody holds it; it is released at once. */
   if (fd < 0 || flock (fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
     return 0;
   return local_socket_read_holder (fd);
@@ -79,8 +79,8 @@ local_socket_wait_for_lock (int fd, unsigned wait_s)
   return r;
 }
 
-/* The lock's file stays for ever: removing a locked file would let two processes lock two files of one name.
- */
+/* The lock's file stays forever: removing a locked file would let two processes lock two files of one
+ * name. */
 static gboolean
 local_socket_take_lock (struct local_socket *socket, unsigned wait_s, GError **error)
 {
@@ -126,7 +126,7 @@ local_socket_bind (struct local_socket *socket_at, GError **error)
     error_from_errno (error, errno, "cannot make the socket %s", path);
     return -1;
   }
-  /* As many as the kernel allows: a burst of clients waits its turn instead of being told to try again. */
+  /* The kernel's maximum: a burst of clients waits its turn instead of being refused. */
   if (lstat (path, &st) < 0 || listen (fd, SOMAXCONN) < 0) {
     error_from_errno (error, errno, "cannot listen on %s", path);
     unlink (path);
@@ -173,7 +173,7 @@ local_socket_renew (struct local_socket *socket, GError **error)
 void
 local_socket_mute (struct local_socket *socket)
 {
-  /* What somebody else put there stays theirs. */
+  /* A file that somebody else put there stays. */
   if (socket->fd >= 0 && !local_socket_is_lost (socket))
     unlink (socket->path);
   fd_close (&socket->fd);

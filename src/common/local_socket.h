@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A listening Unix socket that one process at a time serves: mode 0600, and beside it PATH.lock, which that
- * process holds by flock for as long as it serves, and in which its number stands. */
+ * process holds by flock while it serves, and which contains its process id. */
 #pragma once
 
 #include <glib.h>
@@ -18,18 +18,18 @@ struct local_socket {
  * one that speaks HTTP. The caller's. */
 char *local_socket_http_path (const char *path);
 
-/* Listens at PATH. What a dead process left there is replaced. Where another process holds the lock, waits
- * for WAIT_S seconds (with SIGALRM, so only in a process that has one thread; 0: not at all), then fails with
+/* Listens at PATH, replacing leftovers of a dead process. If another process holds the lock, waits for WAIT_S
+ * seconds (with SIGALRM, so only in a single-threaded process; 0: not at all), then fails with
  * ADDER_ERROR_BUSY, which names that process. *RET_SOCKET is to be closed in any case. */
 gboolean local_socket_open (const char *path, unsigned wait_s, struct local_socket *ret_socket,
                             GError **error);
 
-/* The process that holds the lock of the socket at PATH; 0: none, or it is not known. */
+/* The process that holds the lock of the socket at PATH; 0: none, or unknown. */
 gint64 local_socket_holder (const char *path);
 
 /* Whether somebody removed or replaced the file. */
 gboolean local_socket_is_lost (const struct local_socket *socket);
-/* Makes it again. The descriptor keeps its number; who waits for it must wait again. */
+/* Recreates it. The descriptor keeps its number; waiters must wait again. */
 gboolean local_socket_renew (struct local_socket *socket, GError **error);
 
 /* Removes the file and stops listening, but keeps the lock. */

@@ -18,7 +18,7 @@ static struct {
   MUTEX (logging) lock;
   GUARDED_BY (logging) log_sink sink;
   GUARDED_BY (logging) void *data;
-  int level; /* read without the lock: a message that nobody wants costs one load */
+  int level; /* read without the lock: an unwanted message costs one load */
 } logging = {.level = -1};
 
 struct level_row {

@@ -9,7 +9,7 @@
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
 /* Called from any thread, one call at a time. MESSAGE is one line without its end, valid UTF-8 without
- * control characters, and good until the call returns. */
+ * control characters, and valid until the call returns. */
 typedef void (*log_sink) (enum log_level level, const char *message, void *data);
 
 /* Shows messages up to LEVEL with SINK; NULL: nowhere. */
@@ -27,7 +27,7 @@ void log_message (enum log_level level, const char *format, ...) G_GNUC_PRINTF (
 /* LEVEL: "error", "warning", "info", "debug". FORMAT: "text", "json" (one object a line), or "auto" (text).
  * When standard error is the journal, text lines begin with its <N> and have no time. */
 void log_to_stderr (const char *level, const char *format);
-/* From now on messages of LEVEL and those that matter more. From any thread. */
+/* From now on shows messages of LEVEL and more severe ones. From any thread. */
 void log_set_level (const char *level);
 
 /* One line of a log as log_to_stderr writes it, with its end. PREFIXED: for the journal. For tests. The

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading a module: never unloaded, since its library may have made things for each thread. */
+/* Loading a module: never unloaded, since its library may have thread-local state. */
 #include "common/module.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts that are loaded only where the configuration asks for them, because their libraries would cost every
- * start of Adder milliseconds. They lie beside the runner's programs. */
+/* Parts that are loaded only when configured, because their libraries would cost every start of Adder
+ * milliseconds. They are beside the runner's programs. */
 #pragma once
 
 #include <glib.h>

@@ -37,7 +37,7 @@ moment_parse (const char *text, gint64 *ret_ms, GError **error)
     *ret_ms = g_date_time_to_unix (date) * 1000 + g_date_time_get_microsecond (date) / 1000;
     return TRUE;
   }
-  /* A bare number would be read as milliseconds, and nobody means those. */
+  /* A bare number would be read as milliseconds, which nobody intends. */
   if (text[0] != '\0' && g_ascii_isalpha (text[strlen (text) - 1]) &&
       duration_parse (text, 1, &ago_ms, NULL) && ago_ms <= (guint64)now_ms) {
     *ret_ms = now_ms - (gint64)ago_ms;

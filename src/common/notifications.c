@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subscribers in a list, under one lock that is also held while they are told. */
+/* Subscribers in a list, under one lock that is also held during callbacks. */
 #include "common/notifications.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ LOCK_CLASS (notifications);
 
 struct notifications {
   gatomicrefcount references;
-  gint count; /* of subscribers; atomic, so that without any nobody takes the lock */
+  gint count; /* number of subscribers; atomic, so that without any nobody takes the lock */
   MUTEX (notifications) lock;
   GUARDED_BY (notifications) GPtrArray *subscribers;
   GUARDED_BY (notifications) guint64 numbers;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What changed, for those who want to know: told by who changed it, to subscribers of the same owner. Costs
- * nothing without subscribers. */
+/* Notifications of changes, sent by whoever made them to subscribers of the same owner. Costs nothing without
+ * subscribers. */
 #pragma once
 
 #include <glib.h>
@@ -20,18 +20,18 @@ struct notifications *notifications_ref (struct notifications *notifications);
 /* NULL is allowed. */
 void notifications_unref (struct notifications *notifications);
 
-/* OWNER NULL: everybody's. ID may be NULL. May be called with locks held: subscribers do not wait. */
+/* OWNER NULL: everybody's. ID may be NULL. May be called with locks held: subscribers do not block. */
 void notifications_send (struct notifications *notifications, enum notification_kind kind, const char *owner,
                          const char *id);
 
-/* Called in the thread of who tells, whose locks it knows nothing of: it must not wait, ask for anything, or
- * call notifications_subscribe and notifications_unsubscribe. */
+/* Called in the notifier's thread, which may hold locks: it must not wait, query anything, or call
+ * notifications_subscribe and notifications_unsubscribe. */
 typedef void (*notifications_callback) (gpointer data, enum notification_kind kind, const char *owner,
                                         const char *id);
 
-/* CALLBACK is told of what changes of OWNER (NULL: of all), until notifications_unsubscribe with what is
- * returned. */
+/* Calls CALLBACK for changes of OWNER (NULL: of all), until notifications_unsubscribe with the returned
+ * value. */
 guint64 notifications_subscribe (struct notifications *notifications, const char *owner,
                                  notifications_callback callback, gpointer data);
-/* When it returns, CALLBACK is not at work and is not called any more. */
+/* Once it returns, CALLBACK is not running and not called any more. */
 void notifications_unsubscribe (struct notifications *notifications, guint64 number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where things lie. A build tree and an installed tree are told apart by looking for a known file at a few
- * places beside the object (program or shared library) that holds this code, so that neither needs an
- * environment variable and an installed tree may be moved as a whole. */
+/* Where things are. A build tree and an installed tree are distinguished by a known file at a few places
+ * beside the object (program or shared library) with this code, so that neither needs an environment variable
+ * and an installed tree may be moved as a whole. */
 #include "common/paths.h"
 
 #include <dlfcn.h>
@@ -114,11 +114,11 @@ runtime_dir_name (void)
     return g_canonicalize_filename (given, NULL);
   if (geteuid () == 0)
     return g_strdup ("/run/adder");
-  /* su and setpriv leave the variable of the user before: a directory that is not ours is as good as none. */
+  /* su and setpriv leave the previous user's variable: a directory that is not ours counts as missing. */
   const char *session = g_getenv ("XDG_RUNTIME_DIR");
   if (session && g_path_is_absolute (session) && is_own_directory (session))
     return g_build_filename (session, "adder", NULL);
-  /* Programs that start others with few variables, as MCP clients do, lose it: the daemon is the same one. */
+  /* Programs that start others with few variables, as MCP clients do, drop it: the daemon is the same one. */
   g_autofree char *usual = g_strdup_printf ("/run/user/%u", (unsigned)geteuid ());
   if (!session && is_own_directory (usual))
     return g_build_filename (usual, "adder", NULL);
@@ -133,7 +133,7 @@ paths_runtime_dir (GError **error)
     error_from_errno (error, errno, "cannot make the runtime directory %s", path);
     return NULL;
   }
-  /* In /tmp somebody else may have been first: only what is ours, and no link, will do. */
+  /* In /tmp somebody else may have been first: accept only our own directory, and no link. */
   autoclose int fd = open (path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat st;
   if (fd < 0 || fstat (fd, &st) < 0) {

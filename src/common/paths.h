@@ -18,12 +18,12 @@ char *paths_data_dir (GError **error);
  * Made with mode 0700 when missing; a directory that is not ours, or open to others, is an error. */
 char *paths_runtime_dir (GError **error);
 
-/* What outlives a daemon: $ADDER_STATE_DIR, root: /var/lib/adder, else $XDG_STATE_HOME/adder. Made with mode
- * 0700 when missing; one that is not ours, or that others may write to, is an error. */
+/* What outlives a daemon: $ADDER_STATE_DIR, root: /var/lib/adder, else $XDG_STATE_HOME/adder. Created with
+ * mode 0700 if missing; one that is not ours, or that others may write to, is an error. */
 char *paths_state_dir (GError **error);
 
-/* Where what can be fetched or made again is kept: $ADDER_CACHE_DIR, else
- * $XDG_CACHE_HOME/adder. Made with mode 0700 when missing. */
+/* For data that can be fetched or made again: $ADDER_CACHE_DIR, else $XDG_CACHE_HOME/adder. Created with mode
+ * 0700 if missing. */
 char *paths_cache_dir (GError **error);
 
 /* Environments, in order of search: $ADDER_ENVIRONMENTS_DIR alone when set, else
@@ -31,8 +31,7 @@ char *paths_cache_dir (GError **error);
  * ones are made. NULL-terminated, g_strfreev. */
 GStrv paths_environment_dirs (void);
 
-/* Where environments with packages of runs are kept: with/ in the state directory. It may not be there.
- * g_free. */
+/* Environments with added packages of runs: with/ in the state directory. It may be missing. g_free. */
 char *paths_with_dir (void);
 
 /* adder.conf and a user's profiles/: $ADDER_CONFIG_DIR, root: ADDER_SYSCONFDIR, else $XDG_CONFIG_HOME/adder.

@@ -4,7 +4,6 @@
 
 #include <glib.h>
 
-/* Replaces PATH, which errors call SHOWN, by TEXT, with mode 0600. When it returns, it holds also if the
- * machine loses its power: the text is on the disk before its name is, and the name before anybody is told.
- */
+/* Replaces PATH, which errors call SHOWN, by TEXT, with mode 0600. Once it returns, the change survives a
+ * power cut: the text is on the disk before its name is, and the name before the return. */
 gboolean replace_file (const char *path, const char *shown, const char *text, GError **error);

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text from elsewhere, made fit to stand in a message. */
+/* Text from elsewhere, made safe for a message. */
 #pragma once
 
 #include <glib.h>
 
-/* Whether C cannot be seen for what it is: it ends a line, drives a terminal, changes the direction of the
- * text that follows, has no width, or is blank and not the ordinary space. Where somebody decides by what
- * they see, none of them is shown as it is. One table in text.c says which they are. */
+/* Whether C is deceptive: it ends a line, drives a terminal, changes the direction of the text that follows,
+ * has no width, or is blank and not the ordinary space. Where somebody decides by what they see, none of them
+ * is shown as it is. One table in text.c lists them. */
 gboolean text_is_hidden (gunichar c);
 
-/* The same without those that languages and emoji are written with: other spaces, joiners, the usual
- * variation selectors. Prose and names of files may have those. */
+/* The same without those needed for languages and emoji: other spaces, joiners, the usual variation
+ * selectors. Prose and names of files may have those. */
 gboolean text_is_control (gunichar c);
 
-/* At most MOST bytes of TEXT (-1: all of it) as one line: what is not UTF-8 is replaced, and hidden
- * characters are written as \x1b, \u202e or \U000e0041, so that a name that somebody chose can neither begin
- * a line of its own nor drive a terminal, turn the words after it around or look like another one. The
- * caller's. */
+/* At most MOST bytes of TEXT (-1: all of it) as one line: invalid UTF-8 is replaced, and hidden characters
+ * are written as \x1b, \u202e or \U000e0041, so that an untrusted name can neither begin a line of its own
+ * nor drive a terminal, reverse the words after it or look like another one. The caller's. */
 char *text_one_line (const char *text, gssize most);
 
-/* URL with "***" in place of the password that it may have, before its host or as the parameter
- * "password". The caller's. */
+/* URL with "***" instead of its password, if any, before its host or as the parameter "password". The
+ * caller's. */
 char *text_without_password (const char *url);
 
 /* What a mistyped word was meant to be: the nearest of the candidates so far, with two single-letter changes

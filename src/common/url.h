@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may read what goes to a URL. */
+/* Confidentiality of what goes to a URL. */
 #pragma once
 
 #include <glib.h>
@@ -8,5 +8,5 @@
  * look them up. */
 gboolean url_host_is_local (const char *host);
 
-/* Whether a key may go to URI: by https nobody on the way can read it, and on this machine there is none. */
+/* Whether a key may go to URI: by https, where nobody on the way can read it, or to this machine. */
 gboolean url_keeps_secrets (GUri *uri);
