@@ -122,7 +122,7 @@ cell_collect (struct adder_run *run)
     collect_living (run);
     return;
   }
-  /* It is the session's last: from now on they are the run's. */
+  /* It is the session's last cell: from now on they are the run's. */
   GHashTable *own = run->lease.files;
   run->lease.files = lease->files;
   lease->files = own;
