@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Theory of operation. A node is a directory "adder-PID-N" in each hierarchy of the back end, below the group
  * that the daemon is in; a run's group is a directory in it. The node's first directory is locked (flock) for
- * as long as its daemon lives, so whoever opens a node later can tell the dead from the living without
- * knowing their pids, which may be those of another pid namespace. The parent is locked while a node is made
- * or others are swept, so that nobody sees a node that is not locked yet. */
+ * as long as its daemon lives, so a later daemon can tell dead nodes from living ones without their pids,
+ * which may be of another pid namespace. The parent is locked while a node is made or others are swept, so
+ * that nobody sees a node before it is locked. */
 #include "sandbox/cgroup.h"
 
 #include <dirent.h>
@@ -89,7 +89,7 @@ make_trees (const struct cgroup_backend *backend, const int *parents, const char
   return r;
 }
 
-/* Removes the directory NAME from all of PARENTS; from the first one last, because a node is looked for
+/* Removes the directory NAME from all of PARENTS; from the first one last, because nodes are searched
  * there. */
 static int
 remove_trees (const struct cgroup_backend *backend, const int *parents, const char *name, struct fault *fault)
@@ -115,7 +115,7 @@ empty_and_remove (const struct cgroup_backend *backend, const int *parents, cons
                   const int *trees, struct fault *fault)
 {
   int r = -1, killed = 0;
-  /* What failed once need not fail again, and nobody comes back for what is left. */
+  /* A failed removal may succeed now, and nobody else removes the rest. */
   for (int tries = 0; tries < 2 && r < 0; tries++) {
     killed = backend->kill (trees, fault);
     backend->wait_empty (trees, REMOVE_WAIT_MS);
@@ -152,8 +152,8 @@ sweep_group (const char *name, void *data)
   close_trees (trees);
 }
 
-/* What a dead daemon left: its processes died with it, but directories do not. Best effort, for it is not
- * ours to fail. */
+/* Leftovers of a dead daemon: its processes died with it, but directories stay. Best effort, since its
+ * failure is not ours. */
 static void
 sweep_node (const char *name, void *data)
 {
@@ -290,7 +290,7 @@ cgroup_create (struct cgroup_node *node, const char *name, const struct cgroup_l
   return 0;
 }
 
-/* An adopted group is for looking at. */
+/* An adopted group is read-only. */
 static int
 cgroup_check_own (const struct cgroup *group, struct fault *fault)
 {
@@ -366,7 +366,7 @@ cgroup_remove (struct cgroup *group, struct fault *fault)
 
 /* ---- groups of somebody else ---- */
 
-/* Whether whoever is in the group INNER is in OUTER as well. */
+/* Whether the members of the group INNER are in OUTER as well. */
 static bool
 is_within (const char *inner, const char *outer)
 {
@@ -374,8 +374,8 @@ is_within (const char *inner, const char *outer)
   return strncmp (inner, outer, length) == 0 && (length == 0 || inner[length] == '/' || !inner[length]);
 }
 
-/* Opens the nearest group, from PLACE up to where that of the caller (OWN) is below it, whose memory is
- * limited. An engine may put a container's processes below the group that it gave limits to. */
+/* Opens the nearest group with a memory limit, from PLACE up to where the caller's own (OWN) is below it. An
+ * engine may put a container's processes below the limited group. */
 static int
 open_limited (const struct cgroup_backend *backend, struct cgroup_place *place, const char *own,
               struct cgroup_limits *ret_limits, struct fault *fault)
@@ -405,7 +405,7 @@ open_adopted (const struct cgroup_backend *backend, const char *proc, const char
     r = cgroup_find (proc, process, backend->controllers[0], &place, fault);
   if (r == 0)
     r = ret_trees[0] = open_limited (backend, &place, own.path, ret_limits, fault);
-  /* The others are welcome. */
+  /* The others are optional. */
   for (size_t i = 1; i < backend->trees && r >= 0; i++)
     if (cgroup_find (proc, process, backend->controllers[i], &place, NULL) == 0) {
       ret_trees[i] = cgroup_open (&place, NULL);
@@ -422,7 +422,7 @@ cgroup_adopt_from (const char *proc, pid_t pid, struct cgroup **ret_group, struc
   char process[16];
   struct cgroup_place place;
   snprintf (process, sizeof process, "%d", (int)pid);
-  /* Where memory is v1's, v2 has nothing to say of it. */
+  /* If memory is v1's, v2 knows nothing of it. */
   bool first = cgroup_find (proc, process, "memory", &place, NULL) == 0;
   struct cgroup *group = new_group (first ? &cgroup_backend_v1 : &cgroup_backend_v2);
   if (!group)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between cgroup.c, which makes, fills and removes directories, and the back ends, which know the files in
- * them. */
+/* Between cgroup.c, which makes, fills and removes directories, and the back ends, which know their files. */
 #pragma once
 
 #include <limits.h>
@@ -14,7 +13,7 @@
  * in use. */
 #define CGROUP_TREES_MAX 4
 
-/* Files of a group that are read again and again stay open: opening one costs more than reading it. */
+/* Frequently read files of a group stay open: opening one costs more than reading it. */
 enum cgroup_file { CGROUP_FILE_PEAK, CGROUP_FILE_KILLS, CGROUP_FILE_REFUSED, CGROUP_FILE_CPU, CGROUP_FILES };
 
 struct cgroup_backend {
@@ -24,8 +23,7 @@ struct cgroup_backend {
   /* Opens the groups below which nodes are made, -1 for a hierarchy that is not there. ROOT as in
    * cgroup_node_open. */
   int (*open_parents) (const char *root, int *ret_parents, struct fault *fault);
-  /* What has to be done to the parents before, or to the node after it is made, so that groups in it can have
-   * limits. */
+  /* Prepares the parents before, or the node after it is made, so that groups in it can have limits. */
   int (*prepare_parents) (const int *parents, unsigned flags, struct fault *fault);
   int (*prepare_node) (const int *node, struct fault *fault);
   /* The same as prepare_parents, without doing it. */
@@ -33,7 +31,7 @@ struct cgroup_backend {
   /* On a group. */
   bool (*wants_tree) (size_t tree, const struct cgroup_limits *limits);
   int (*set_limits) (const int *trees, const struct cgroup_limits *limits, struct fault *fault);
-  /* Adds to *RET_LIMITS what the files of GROUP in TREE say. */
+  /* Adds to *RET_LIMITS the limits in the files of GROUP in TREE. */
   int (*read_limits) (int group, size_t tree, struct cgroup_limits *ret_limits);
   int (*read_usage) (const int *trees, int files[CGROUP_FILES], struct cgroup_usage *ret_usage,
                      struct fault *fault);
@@ -59,7 +57,7 @@ int cgroup_read (int directory, const char *file, char *text, size_t size);
  * it does not. */
 int cgroup_read_number (int directory, const char *file, const char *key, uint64_t *ret_number);
 
-/* The same of a file that stays open, at *FD, which is -1 before. */
+/* The same for a file that stays open, at *FD, which is -1 before. */
 int cgroup_reread_number (int directory, int *fd, const char *file, const char *key, uint64_t *ret_number);
 
 /* The same in a text. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control groups v1: a hierarchy for each controller, and root only, for v1 cannot be delegated safely. */
+/* Control groups v1: a hierarchy for each controller, and root only, since v1 cannot be delegated safely. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +22,7 @@ static const char *const controllers[TREES] = {
 
 #define CPU_PERIOD_US 100000
 
-/* What the kernel says where there is no limit is a little below 2^63, by the size of its pages. */
+/* Without a limit the kernel reports a little below 2^63, by the size of its pages. */
 #define MEMORY_NONE (UINT64_C (1) << 62)
 
 static int
@@ -71,8 +71,8 @@ cgroup_v1_prepare_node (const int *node, struct fault *fault)
   return 0;
 }
 
-/* A hierarchy of its own for cpu costs each run one more directory and one more move, so only where a quota
- * is asked for. */
+/* A separate hierarchy for cpu costs each run one more directory and one more move, so only if a quota is
+ * requested. */
 static bool
 cgroup_v1_wants_tree (size_t tree, const struct cgroup_limits *limits)
 {
@@ -91,7 +91,7 @@ set_memory (int directory, uint64_t bytes)
   if (r < 0 && with_swap == 0)
     r = cgroup_write (directory, "memory.limit_in_bytes", text);
   if (r == 0 && with_swap == -ENOENT)
-    /* Swap is not counted on this host; it can at least be avoided. */
+    /* This host does not count swap; it can at least be avoided. */
     cgroup_write (directory, "memory.swappiness", "0");
   else if (r == 0)
     r = with_swap;
@@ -203,8 +203,8 @@ cgroup_v1_kill_all (const int *trees, struct fault *fault)
   return r < 0 ? fault_set (fault, -r, "cannot kill the processes of a control group") : 0;
 }
 
-/* v1 tells nobody when a group becomes empty, so here it is looked at again and again; in the usual case it
- * is empty at once, for the sandbox's processes were reaped before. */
+/* v1 does not report when a group becomes empty, so it is polled; usually it is empty at once, since the
+ * sandbox's processes were reaped before. */
 static void
 cgroup_v1_wait_empty (const int *trees, int timeout_ms)
 {

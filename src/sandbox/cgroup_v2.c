@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control groups v2, in a part of the tree that is ours to divide: delegated by systemd (Delegate=yes), or
- * all of it.
+/* Control groups v2, in a part of the tree that we may divide: delegated by systemd (Delegate=yes), or all of
+ * it.
  *
  * A group with processes in it cannot give controllers to groups below it. So the daemon steps aside, into
  * "supervisor", before it switches them on. */
@@ -30,8 +30,8 @@ static const struct {
 };
 #define CONTROLLERS (sizeof controllers / sizeof controllers[0])
 
-/* A daemon that systemd put into a subgroup itself (DelegateSubgroup=supervisor), or that was started by one
- * of ours, is aside already. */
+/* A daemon that systemd itself put into a subgroup (DelegateSubgroup=supervisor), or that one of ours
+ * started, need not move. */
 static bool
 is_supervisor (int directory)
 {
@@ -101,7 +101,7 @@ may_have_processes (int directory)
   return faccessat (directory, "cgroup.type", F_OK, 0) < 0;
 }
 
-/* How many processes are in DIRECTORY beside this one. */
+/* How many other processes are in DIRECTORY. */
 static int
 count_others (int directory, bool *ret_self)
 {
@@ -223,7 +223,7 @@ cgroup_v2_read_limits (int group, size_t tree, struct cgroup_limits *ret_limits)
   int r = cgroup_read_limit (group, "memory.max", UINT64_MAX, &ret_limits->memory_bytes);
   if (r < 0)
     return r;
-  /* A group may do without these controllers. */
+  /* These controllers are optional in a group. */
   (void)cgroup_read_limit (group, "pids.max", UINT64_MAX, &ret_limits->pids);
   if (cgroup_read (group, "cpu.max", text, sizeof text) == 0 &&
       sscanf (text, "%llu %llu", &quota, &period) == 2 && period > 0)
@@ -275,7 +275,7 @@ cgroup_v2_wait_empty (const int *trees, int timeout_ms)
     struct pollfd changed = {.fd = events, .events = POLLPRI};
     if (poll (&changed, 1, timeout_ms) <= 0)
       return;
-    /* Reading is what makes the next change show. */
+    /* Reading it enables the next notification. */
     char text[256];
     if (pread (events, text, sizeof text, 0) < 0)
       return;

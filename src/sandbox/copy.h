@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies into a zygote's tree of what is too small, or would bring too much along, to be bound. All take the
+/* Copies into a zygote's tree for files too small, or with too much around them, to bind. All take the
  * directory in which NAME is made. */
 #pragma once
 
@@ -12,6 +12,5 @@ int copy_file (int source, int parent, const char *name, struct fault *fault);
 int copy_text (const char *text, int parent, const char *name, struct fault *fault);
 
 /* The directory behind SOURCE: regular files, directories and links (as links), at most 4096 entries, 8 MiB
- * and 16 levels. What may not be read is left out, as is every other kind of file: /etc/ssl has a private
- * part. */
+ * and 16 levels. Unreadable files are left out, as is every other kind: /etc/ssl has a private part. */
 int copy_tree (int source, int parent, const char *name, struct fault *fault);

@@ -54,7 +54,7 @@ directory_check_alone (int directory_fd, struct fault *fault)
   while (r == 0 && mountinfo_next (file, &mount))
     if (lies_below (mount.point, path))
       r = fault_set (fault, EBUSY, "another file system is mounted below the directory, at %s", mount.point);
-  /* A list that ends early would have none of those that it lacks. */
+  /* A truncated list would miss mounts. */
   if (r == 0 && ferror (file))
     r = fault_set (fault, EIO, "cannot look for mounts below the directory");
   fclose (file);
@@ -72,10 +72,10 @@ no_clone (int err, struct fault *fault)
                                   : "cannot take the directory out of its file system");
 }
 
-/* By the current directory, which the kernel leads over to the copies of the mounts in a new namespace: no
- * path is looked up a second time, so nobody can put another directory in its place. The copies are private
- * before one is cloned: of a shared mount, as systemd makes that of /, what the host mounts below it later
- * would appear in the sandbox, writable and with devices. */
+/* Uses the current directory, which the kernel moves to the copies of the mounts in a new namespace: no path
+ * is resolved again, so nobody can substitute another directory. The copies become private before one is
+ * cloned: in a clone of a shared mount, such as systemd's /, later mounts of the host would appear in the
+ * sandbox, writable and with devices. */
 static int
 clone_in_own_namespace (int directory_fd, bool map, int *ret_fd, struct fault *fault)
 {

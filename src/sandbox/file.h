@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file of the host, bind-mounted into one sandbox: a mount of that file alone, attached nowhere, which
- * nobody can write to.
+/* A file of the host, bind-mounted into one sandbox: a detached mount of that file alone, which nobody can
+ * write to.
  *
- * It is no bind mount of the file, since with one a sandbox would lock the file for others (flock, and read
- * locks of fcntl, need no right to write), and would read in its mountinfo where the file lies. Between the
- * two stands an overlay of the directory that the file is in, with no upper layer: locks are the overlay's,
- * and a file system without an upper layer can be changed by nobody at all. The mount is of the one file in
- * it; no path leads from there to the directory. Lookups and reading in the lower layer are done with the
- * rights of who makes the overlay, so what stands above the file does not matter; the file's own mode and
- * owner, as this mount tells them, do. */
+ * A plain bind mount would let a sandbox lock the file for others (flock, and read locks of fcntl, need no
+ * right to write), and reveal the file's path in mountinfo. So there is an overlay of the file's directory in
+ * between, without an upper layer: locks are the overlay's, and without an upper layer nobody can change it.
+ * The mount is of the one file in it; no path leads from there to the directory. The lower layer is accessed
+ * with the rights of the overlay's maker, so the directories above the file do not matter; the file's own
+ * mode and owner, as this mount shows them, do. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,8 +23,8 @@ struct file_wish {
   gid_t sandbox_gid;
 };
 
-/* Makes the mount of the regular file that FILE_FD, open for reading, refers to, and makes sure that the
- * sandbox can read it there and that it is that file. Leaves the caller in namespaces, in a directory and
- * without the rights that it had: only for a process that does nothing else. Whatever fails here, the file
- * can be copied. */
+/* Makes the mount of the regular file that FILE_FD, open for reading, refers to, and verifies that the
+ * sandbox can read it there and that it is that file. Leaves the caller in other namespaces, another
+ * directory and with fewer rights: only for a process that does nothing else. On any failure the file can be
+ * copied instead. */
 int file_detach (int file_fd, const struct file_wish *wish, int *ret_mount_fd, struct fault *fault);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory there is for this process and what it starts. */
+/* The memory available to this process and its children. */
 #pragma once
 
 #include <stdint.h>
@@ -8,6 +8,5 @@
  * first call: three defaults of the configuration ask, and the answer takes 50 system calls. In bytes. */
 uint64_t host_memory_bytes (void);
 
-/* The least number in FILE of the group DIRECTORY and of the groups above it; UINT64_MAX where there is none.
- */
+/* The least number in FILE of the group DIRECTORY and of the groups above it; UINT64_MAX without any. */
 uint64_t host_memory_limit (int directory, const char *file);

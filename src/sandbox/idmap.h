@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A map of ids for a mount of the host's (MOUNT_ATTR_IDMAP): root alone can make one. */
+/* A map of ids for a mount of the host (MOUNT_ATTR_IDMAP), which only root can make. */
 #pragma once
 
 #include <sys/types.h>
@@ -8,9 +8,9 @@
 
 #define IDMAP_NONE ((unsigned)-1)
 
-/* What belongs to HOST_UID and HOST_GID is SANDBOX_UID's and SANDBOX_GID's on a mount with this map, what
- * belongs to SAME_UID and SAME_GID (or IDMAP_NONE) stays theirs, and what belongs to others is nobody's: even
- * root has no more rights there than everybody. */
+/* On a mount with this map, files of HOST_UID and HOST_GID belong to SANDBOX_UID and SANDBOX_GID, those of
+ * SAME_UID and SAME_GID (or IDMAP_NONE) stay theirs, and all others are nobody's: even root has only
+ * everybody's rights there. */
 struct idmap {
   uid_t host_uid, sandbox_uid, same_uid;
   gid_t host_gid, sandbox_gid, same_gid;

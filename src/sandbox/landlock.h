@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Landlock: a second opinion on the file tree. The mount tree decides what can be seen; these rules hold even
- * where a mount was forgotten or a descriptor leads out, and they scope what the file tree cannot: abstract
+ * if a mount was forgotten or a descriptor leads out, and they scope what the file tree cannot: abstract
  * sockets (the network namespace is shared by a zygote's sandboxes), signals, TCP. */
 #pragma once
 
@@ -22,11 +22,11 @@ enum landlock_right {
   LANDLOCK_INERT = 1 << 4, /* beside one of those: nothing there can be executed */
 };
 
-/* What may be done to PATH, a file or a directory with all that is below it. */
+/* The rights on PATH, a file or a directory with everything below it. */
 struct landlock_rule {
   const char *path;
   unsigned right; /* enum landlock_right */
-  bool optional;  /* it need not be there */
+  bool optional;  /* it may be missing */
 };
 
 /* The rules of a sandbox that has a file tree of its own: read and execute everywhere, write below /work,
@@ -34,21 +34,21 @@ struct landlock_rule {
 extern const struct landlock_rule landlock_tree_rules[];
 extern const size_t landlock_tree_rules_count;
 
-/* The same for a session's (places.h): write in its places, but not beside them. */
+/* The same for a session (places.h): write in its places, but not beside them. */
 extern const struct landlock_rule landlock_session_rules[];
 extern const size_t landlock_session_rules_count;
 
-/* The same for one in a container, whose tree is its engine's: nothing is read but what the image is made of,
- * and of the devices only those that a sandbox has elsewhere. */
+/* The same in a container, whose tree is its engine's: read only the image's own directories, and only the
+ * devices that other sandboxes have. */
 extern const struct landlock_rule landlock_container_rules[];
 extern const size_t landlock_container_rules_count;
 
-/* The first version that is enough where there is no file tree behind it: before, whatever can be named can
- * be truncated. */
+/* The first version that suffices without a file tree: earlier ones let code truncate any file it can
+ * name. */
 #define LANDLOCK_ABI_ALONE 3
 
-/* Confines the calling thread to COUNT RULES, and to no TCP unless it is ONLINE, no abstract sockets of
- * others and no signals to others; to the letter that ABI (at least 1) knows. Needs no_new_privs, and all
+/* Confines the calling thread to COUNT RULES, and unless it is ONLINE to no TCP, and without access to
+ * others' abstract sockets and signals; as far as ABI (at least 1) supports it. Needs no_new_privs, and all
  * mounting to be done. */
 int landlock_confine (int abi, bool online, const struct landlock_rule *rules, size_t count,
                       struct fault *fault);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of limits. Defaults suit one data analysis on a laptop; maxima keep one caller from taking a
+/* The table of limits. Defaults suit one data analysis on a laptop; maxima keep one caller from taking over a
  * host. */
 #include "sandbox/limits.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything about a run that a user controls and that has a bound: one table, with unit, default and
- * maximum. Profiles, the command line, requests, results and docs/configuration.md all read it; no number
- * stands elsewhere. */
+/* All bounded settings of a run that a user controls: one table, with unit, default and maximum. Profiles,
+ * the command line, requests, results and docs/configuration.md all use it; no number is stated elsewhere. */
 #pragma once
 
 #include <stdbool.h>
@@ -47,8 +46,8 @@ struct limit_row {
   const char *name; /* as in results, profiles and requests: "wall_ms", "memory_bytes", "pids" */
   enum limit_unit unit;
   bool in_spec; /* fixed when a sandbox is parked, so it selects the pool; others are set at acquisition */
-  bool inside;  /* held by the sandbox's own resource limits: part of the spec where these cannot be set from
-                   outside (isolation without namespaces) */
+  bool inside;  /* enforced by the sandbox's own resource limits: part of the spec where these cannot be set
+                   from outside (isolation without namespaces) */
   uint64_t minimum, standard, maximum;
   const char *text; /* one line for people */
 };

@@ -7,7 +7,6 @@
 
 #include "base/fault.h"
 
-/* Puts all that is in the directory FROM into the attached directory TO, but for the names in the
- * NULL-terminated list BUT. A clone has all that is mounted below it, and what it may not be used for there,
- * it may not here. */
+/* Puts all entries of the directory FROM into the attached directory TO, except the names in the
+ * NULL-terminated list BUT. A clone includes the mounts below it, and keeps their restrictions. */
 int mirror_all (int from, int to, const char *const *but, struct fault *fault);

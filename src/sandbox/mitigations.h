@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the scheduler and the processor can be asked not to do while code of a sandbox runs, so that it learns
- * less of its neighbours by timing, and they of it. Each costs something and is off unless it is asked for.
- */
+/* Restrictions of the scheduler and the processor while code of a sandbox runs, so that it learns less of its
+ * neighbours by timing, and they of it. Each has a cost and is off by default. */
 #pragma once
 
 #include <stdint.h>
@@ -21,9 +20,9 @@ extern const char *const mitigation_names[];
 /* The mitigation called NAME, or -1. */
 int mitigation_find (const char *name);
 
-/* Asks for those of WANTED (bits: 1 << enum mitigation) for the calling process, which must have one thread,
- * and for all that descend from it. Returns those that are in force, or that nothing here has a need of. They
- * cannot be taken back by who has no prctl() for it, as no code in a sandbox has. */
+/* Requests WANTED (bits: 1 << enum mitigation) for the calling process, which must have one thread, and for
+ * all its descendants. Returns those in force or not needed here. Undoing them needs prctl(), which code in a
+ * sandbox does not have. */
 uint32_t mitigations_apply (uint32_t wanted);
 
 /* Whether the kernel can keep sandboxes from sharing a core: 0; -ENODEV: no core has two threads; else a

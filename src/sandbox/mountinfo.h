@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel tells of mounts and groups: the text of /proc/self/mountinfo and /proc/self/cgroup. Lines
- * that cannot be understood are passed over. */
+/* The kernel's lists of mounts and groups: the text of /proc/self/mountinfo and /proc/self/cgroup. Malformed
+ * lines are skipped. */
 #pragma once
 
 #include <limits.h>
@@ -23,7 +23,7 @@ bool mountinfo_next (FILE *file, struct mountinfo *ret_mount);
 bool mountinfo_find_cgroup (FILE *file, const char *controller, struct mountinfo *ret_mount);
 
 /* Finds in the text of /proc/PID/cgroup the path of the group in the hierarchy of CONTROLLER (NULL: of v2).
- * FALSE also when it has no room in SIZE bytes. */
+ * FALSE also if SIZE bytes do not suffice. */
 bool mountinfo_own_group (FILE *file, const char *controller, char *path, size_t size);
 
 /* Whether WORD is in LIST, whose words have any of SEPARATORS between them. */

@@ -25,26 +25,26 @@ extern const size_t mount_points_count;
 /* How many single files may be bind-mounted into a sandbox. */
 #define MOUNTS_FILES 8
 
-/* What may be bind-mounted into a sandbox, each a mount that is attached nowhere yet (directory.h). */
+/* What may be bind-mounted into a sandbox, each a detached mount (directory.h). */
 enum mounts_bind {
-  MOUNTS_DIRECTORY,   /* a directory of the host that shall be /work */
-  MOUNTS_INPUTS_WORK, /* files that shall be in /work: what is changed of them is changed in the workspace */
+  MOUNTS_DIRECTORY,   /* a directory of the host that becomes /work */
+  MOUNTS_INPUTS_WORK, /* files in /work: the workspace gets changes to them */
   MOUNTS_INPUTS_TMP,  /* the same for /tmp */
   MOUNTS_PLACES,
   MOUNTS_FILE = MOUNTS_PLACES, /* from here on: single files (file.h) */
   MOUNTS_BINDS = MOUNTS_FILE + MOUNTS_FILES,
 };
 
-/* A tmpfs that is mounted nowhere yet: at most SIZE bytes and INODES files; ATTRIBUTES are MOUNT_ATTR_*. */
+/* A detached tmpfs: at most SIZE bytes and INODES files; ATTRIBUTES are MOUNT_ATTR_*. */
 int mounts_tmpfs (uint64_t size, uint64_t inodes, uint64_t attributes, int *ret_fd, struct fault *fault);
 
 /* Puts the detached mount FD at PATH of the caller's tree (or, DIRECTORY not AT_FDCWD, beneath that
  * directory). */
 int mounts_attach (int fd, int directory, const char *path, struct fault *fault);
 
-/* An overlay, mounted nowhere yet. Without an upper layer the kernel wants two lower ones. Extended
- * attributes are in the user's name space, because this is no root of the host's. WHAT it is of is for
- * people; ATTRIBUTES are MOUNT_ATTR_*. */
+/* A detached overlay. Without an upper layer the kernel wants two lower ones. Extended attributes are in the
+ * user's name space, because this is no root of the host's. WHAT it is of is for people; ATTRIBUTES are
+ * MOUNT_ATTR_*. */
 struct mounts_overlay {
   const char *what;
   const char *lower;       /* paths with a colon between them */
@@ -56,7 +56,7 @@ int mounts_make_overlay (const struct mounts_overlay *overlay, int *ret_fd, stru
 /* Makes the directories above PATH, which is relative to ROOT. */
 int mounts_make_parents (int root, const char *path, struct fault *fault);
 
-/* Makes the tmpfs that a sandbox has at /dev/shm, mounted nowhere yet. */
+/* Makes the tmpfs for a sandbox's /dev/shm, detached. */
 int mounts_shm (const struct limits *limits, int *ret_fd, struct fault *fault);
 
 /* Makes the workspace of a sandbox: a detached tmpfs with the directories work, tmp and tmp/output, and more
@@ -75,9 +75,9 @@ struct mounts_given {
   int workspace_fd;
   int bind_fd[MOUNTS_BINDS];           /* -1: not there */
   const char *file_path[MOUNTS_FILES]; /* of each single file: "work/data.csv", "tmp/data.csv" */
-  const char *own_path;                /* where the directory shall be as well (own_path.h); NULL: nowhere */
-  bool overlay;                        /* what is changed in the directory stays in the workspace */
-  bool read_only;                      /* nothing in the directory can be changed */
+  const char *own_path;                /* an additional path for the directory (own_path.h); NULL: none */
+  bool overlay;                        /* changes in the directory stay in the workspace */
+  bool read_only;                      /* the directory is read-only */
   bool inert;                          /* overlays are MOUNTS_INERT, as the workspace was made */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Namespaces of a zygote and of a sandbox. A zygote has its own user, pid, mount, net, ipc, uts and cgroup
- * namespace; a sandbox adds its own pid and ipc (made with its init), mount, and a nested user namespace in
- * which no more can be made. */
+ * namespace; a sandbox adds its own pid and ipc (made with its init), mount, and a nested user namespace that
+ * allows no further ones. */
 #pragma once
 
 #include <stdbool.h>
@@ -33,11 +33,10 @@ enum namespace {
   NAMESPACES
 };
 
-/* Of uname. No namespace and no personality changes it, as they do the host's name and the release. */
+/* For uname. Namespaces and personalities can change the host name and the release, but not this. */
 #define NAMESPACES_KERNEL_BYTES 65
 
-/* Which namespaces the calling process is in, as inode numbers (0: cannot be read), and of which kernel: its
- * build. */
+/* The namespaces of the calling process, as inode numbers (0: unreadable), and its kernel's build. */
 struct namespaces_seen {
   ino_t inode[NAMESPACES];
   char kernel[NAMESPACES_KERNEL_BYTES];
@@ -47,14 +46,13 @@ struct namespaces_seen namespaces_look (void);
 /* Whether NAME belongs to the caller's user namespace, so that it cannot be one of the host's. */
 bool namespaces_is_own (enum namespace which);
 
-/* Whether the network namespace holds nothing but devices that are down; with LOOPBACK, that one may be up.
- */
+/* Whether the network namespace has only devices that are down; with LOOPBACK, that one may be up. */
 bool namespaces_net_is_empty (bool loopback);
 
-/* Nests a user namespace, in which the caller's id is NAMESPACES_PAYLOAD_ID, with every capability for now.
+/* Nests a user namespace, in which the caller has id NAMESPACES_PAYLOAD_ID, with every capability for now.
  * PROC_FD as for namespaces_map. */
 int namespaces_nest (int proc_fd, struct fault *fault);
 
-/* Forbids further user namespaces below the caller's and proves that they are. PROC_FD must be of a whole
- * procfs. Returns 0, 1 when that procfs cannot be written (a masked one), or a negative errno with FAULT. */
+/* Forbids further user namespaces below the caller's and verifies it. PROC_FD must be of a whole procfs.
+ * Returns 0, 1 when that procfs is not writable (a masked one), or a negative errno with FAULT. */
 int namespaces_seal (int proc_fd, struct fault *fault);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sandbox has of the network, and the namespace of one that reaches chosen hosts: loopback, and on it
- * a socket on which the daemon's proxy answers (engine/network/proxy.h). There is no other way out. */
+/* A sandbox's network, and the namespace of one that reaches selected hosts: loopback, with a socket on which
+ * the daemon's proxy answers (engine/network/proxy.h). There is no other way out. */
 #pragma once
 
 #include "base/fault.h"
@@ -18,11 +18,11 @@ extern const char *const network_names[];
 /* The one called NAME, or -1. */
 int network_find (const char *name);
 
-/* Where the proxy is, in every such namespace. */
+/* The proxy's address in every such namespace. */
 #define NETWORK_PROXY_PORT 3128
 #define NETWORK_PROXY_URL  "http://127.0.0.1:3128"
 
-/* What is reached without it: servers in the sandbox itself. */
+/* Reached without it: servers in the sandbox itself. */
 #define NETWORK_PROXY_BESIDE "localhost,127.0.0.1,::1"
 
 /* Leaves the network namespace for a new one with nothing but loopback, which is up. Needs CAP_SYS_ADMIN.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A work directory by its own absolute path, beside /work. It is a link to /work: with two mounts of one
- * directory, a file could not be renamed from one name of it to the other. The zygote's tree is every
- * sandbox's and cannot be written to, so the link stands in a root of this sandbox's own. */
+/* A work directory at its own absolute path, beside /work. It is a link to /work: with two mounts of one
+ * directory, a file could not be renamed between them. All sandboxes share the zygote's read-only tree, so
+ * the link is in a root of this sandbox's own. */
 #pragma once
 
 #include <stdbool.h>

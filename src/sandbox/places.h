@@ -26,14 +26,13 @@ enum place_fd {
 #define PLACES_TMP      "/session/tmp"
 #define PLACES_BRANCHES "/session/branches"
 
-/* In place of mounts_enter: makes a root of the sandbox's own, with all that is in the zygote's but for what
- * this table of mounts replaces, and lets go of that. *RET_ENTERED is false, and nothing is changed, where
- * the host gives sandboxes no /proc, by which places are found, or where the zygote has a /session already.
- */
+/* Instead of mounts_enter: makes a root of the sandbox's own, with everything of the zygote's except what
+ * this table of mounts replaces, and drops the old one. *RET_ENTERED is false, and nothing is changed, if the
+ * host gives sandboxes no /proc, by which places are found, or if the zygote already has a /session. */
 int places_enter (const struct limits *limits, int workspace_fd, bool *ret_entered, struct fault *fault);
 
 /* Opens the places of the first process: FDS[0] is for PLACE_WORK, FDS[1] for PLACE_TMP. */
 int places_open (int fds[2], struct fault *fault);
 
-/* Whether /work and /tmp lead to the calling process's own places. */
+/* Whether /work and /tmp resolve to the calling process's own places. */
 bool places_hold (void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans as arguments and back. A plan comes from our own daemon, but it is read as if it did not: an argument
- * that is out of place is an error that names it, never a guess. */
+/* Plans as arguments and back. A plan comes from our own daemon, but is parsed as untrusted: a misplaced
+ * argument is an error that names it, never a guess. */
 #include "sandbox/plan.h"
 
 #include <errno.h>

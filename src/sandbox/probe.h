@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this host can do: found out once, by trying rather than by guessing, and never changed afterwards. The
- * engine picks its mechanisms from it, `adder doctor` prints it. */
+/* What this host supports: found out once, by trying instead of guessing, and constant afterwards. The engine
+ * chooses its mechanisms by it, `adder doctor` prints it. */
 #pragma once
 
 #include <stdbool.h>
@@ -44,10 +44,10 @@ enum probe_fact {
 
 struct probe_line {
   const char *name;  /* "user namespaces"; static */
-  const char *state; /* for programs: what was found in one word, "apparmor"; static, "ok" when good and
-                        unless there are several kinds of good */
+  const char *state; /* for programs: the finding in one word, "apparmor"; static, "ok" when good and unless
+                        there are several kinds of good */
   bool good;         /* all that we want of it is there */
-  char text[200];    /* for people: what was found, and the reason when it is not good */
+  char text[200];    /* for people: the finding, and the reason when it is not good */
   char remedy[300];  /* how to switch it on: a command or a setting; empty when good or when nothing helps */
 };
 
@@ -67,7 +67,7 @@ struct probe {
   struct probe_line line[PROBE_FACTS];
 };
 
-/* Tries everything once, in a few milliseconds, in a short-lived child of its own where it must (no signal is
- * sent for it, the caller's own children are left alone). FLAGS are those of cgroup_node_open. Never fails:
- * what cannot be found out is not there. */
+/* Tries everything once, in a few milliseconds, where necessary in a short-lived child (which sends no
+ * signal; the caller's own children are left alone). FLAGS are those of cgroup_node_open. Never fails: what
+ * cannot be determined counts as missing. */
 void probe_host (struct probe *ret_probe, unsigned flags);

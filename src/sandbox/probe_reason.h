@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a trial of the probe failed, from the files that tell. ROOT stands before each path and is "" for the
- * host itself: what kernels say that nobody has at hand can be laid out in a directory. */
+/* Why a test of the probe failed, from the kernel's files. ROOT is prepended to each path and is "" for the
+ * host itself: tests lay out other kernels' files in a directory. */
 #pragma once
 
 #include <stdbool.h>

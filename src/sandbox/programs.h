@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The programs of a shell's sandbox: what a command line may name, and what becomes of all other names. The
- * daemon builds the sandbox's tree of it, and the sandbox holds each command against it. */
+/* The programs of a shell's sandbox: which names a command line may use, and why others are refused. The
+ * daemon builds the sandbox's tree from it, and the sandbox checks each command against it. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resource limits of a sandbox's processes. They are set when it is parked, at the most that acquisition may
- * ask for: the daemon can lower them from outside but, without CAP_SYS_RESOURCE, never raise them again. */
+/* Resource limits of a sandbox's processes. They are set at parking, to the maxima of acquisition: the daemon
+ * can lower them from outside but, without CAP_SYS_RESOURCE, never raise them again. */
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include "base/fault.h"
 #include "sandbox/limits.h"
 
-/* Sets all but RLIMIT_NPROC, soft and hard alike, never above the hard limit that is there already. */
+/* Sets all but RLIMIT_NPROC, soft and hard alike, never above the present hard limit. */
 int rlimits_apply (const struct limits *limits, struct fault *fault);
 
 /* Sets RLIMIT_NPROC, to OTHERS more than the limit. In a user namespace of the sandbox's own OTHERS is 0; to

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building the seccomp program of sandboxes: in the daemon, once, with libseccomp. Sandboxes get the bytes.
- */
+/* Building the seccomp program of sandboxes: in the daemon, once, with libseccomp. Sandboxes get the
+ * bytes. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,13 +10,14 @@
 #include "sandbox/network.h"
 #include "sandbox/seccomp_policy.h"
 
-/* What else stands between a sandbox and the host: where it is missing, the policy is stricter. */
+/* Other protection between a sandbox and the host: without it, the policy is stricter. */
 struct seccomp_host {
   int landlock_abi;    /* 0: none */
   bool memory_counted; /* by a control group */
   bool shared;         /* the host's pid, ipc and mount namespaces are the sandbox's as well (level 1) */
   bool contained;      /* it is alone in a container, but for its zygote */
-  bool host_sockets;   /* sockets of the host have names in a directory that is bind-mounted into it */
+  bool host_sockets;   /* sockets of the host are reachable by name in a directory that is bind-mounted into
+                        * it */
   enum network network;
 };
 
@@ -32,6 +33,6 @@ int seccomp_build (const struct seccomp_host *host, int *ret_fd, struct fault *f
 int seccomp_build_for (uint32_t architecture, const struct seccomp_host *host, int *ret_fd,
                        struct fault *fault);
 
-/* Whether this machine, and the libseccomp that it has, know a system call of that name: if not, rules about
- * it come to nothing. */
+/* Whether this machine and its libseccomp know a system call of that name: if not, rules about it have no
+ * effect. */
 bool seccomp_is_known (const char *call);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which system calls a sandbox may make: an allow-list, as data. What is not named, or unknown to the
- * libseccomp that builds it, fails with ENOSYS, so that libraries fall back as they do on an older kernel,
- * and what kernels gain tomorrow is refused today. A foreign architecture (i386 or x32 calls on x86-64) kills
- * the process: nothing honest makes them. */
+/* Which system calls a sandbox may make: an allow-list, as data. Calls not named, or unknown to the
+ * libseccomp that builds it, fail with ENOSYS, so that libraries fall back as on an older kernel, and new
+ * calls of future kernels are refused. A foreign architecture (i386 or x32 calls on x86-64) kills the
+ * process: no legitimate code makes them. */
 #pragma once
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* What becomes of a call: a positive errno, or one of these. */
+/* The verdict on a call: a positive errno, or one of these. */
 #define SECCOMP_POLICY_ALLOW    0
 #define SECCOMP_POLICY_PRETEND  (-1) /* it does nothing and says that it worked */
 #define SECCOMP_DEFAULT_VERDICT ENOSYS
 
-/* What must be so on a host for a rule to be there: one or more of these. */
+/* Conditions of a rule on the host: one or more of these. */
 enum seccomp_when {
   WHEN_ALWAYS = 0,
   WHEN_NAMESPACED = 1 << 0,     /* the sandbox has pid, ipc and mount namespaces of its own (level 2 and 3,
@@ -40,10 +40,10 @@ enum seccomp_compare {
   COMPARE_NOT,    /* the argument is not the value */
 };
 struct seccomp_value {
-  const char *name; /* as the kernel's headers call it */
+  const char *name; /* as in the kernel's headers */
   uint64_t value;
 };
-/* One that is to hold as well: (argument & mask) is one of the values. */
+/* An additional condition: (argument & mask) is one of the values. */
 struct seccomp_condition {
   unsigned argument;
   const char *argument_name; /* NULL: the end of a list */
@@ -55,7 +55,7 @@ struct seccomp_rule {
   unsigned when;      /* enum seccomp_when */
   const char *reason; /* for the reader of `adder doctor --policy` as well */
   const char *calls;  /* names with a space between them; those that an architecture lacks are skipped */
-  /* Where a call is judged by an argument and no rule fits, it fails with SECCOMP_DEFAULT_VERDICT. */
+  /* A call judged by an argument that matches no rule fails with SECCOMP_DEFAULT_VERDICT. */
   enum seccomp_compare compare;
   unsigned argument;
   const char *argument_name;

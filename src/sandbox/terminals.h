@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pseudo-terminals of a sandbox's own. */
+/* A sandbox's own pseudo-terminals. */
 #pragma once
 
 #include "base/fault.h"
@@ -8,6 +8,6 @@
  * for the host's own. */
 #define TERMINALS_MAX 8
 
-/* Makes a devpts, mounted nowhere yet, that knows no terminals but those that are opened through it. *RET_FD
- * is -1 where the kernel offers none: then there are no terminals. */
+/* Makes a detached devpts, with only the terminals opened through it. *RET_FD is -1 if the kernel offers
+ * none: then there are no terminals. */
 int terminals_make (int *ret_fd, struct fault *fault);
