@@ -8,8 +8,8 @@
 
 #include "base/fault.h"
 
-/* Whether PATH takes a root of its own: not where something of the host is mounted at PATH or above it, and
- * not in /tmp, which is the sandbox's anyway. PATH is absolute, without links. */
+/* Whether PATH needs a root of its own: not if something of the host is mounted at PATH or above it, and not
+ * in /tmp, which is the sandbox's anyway. PATH is absolute, without links. */
 int own_path_needs_root (const char *path, bool *ret_needs, struct fault *fault);
 
 /* Makes that root, with the link PATH, what the zygote's has, and a new /proc where there can be one
