@@ -181,7 +181,7 @@ adder_serve (PyObject *self, PyObject *arguments)
     serve_refuse (&fault);
     return raise_fault (&fault);
   }
-  /* Before anything else is done: what is touched in bulk costs half of what it does one by one. */
+  /* First of all: pages touched in bulk cost half as much as one by one. */
   if (!(sandbox.flags & WIRE_SPAWN_UNTOUCHED))
     memory_touch (hot_pages, sandbox.flags & WIRE_SPAWN_PREFAULT);
   PyOS_AfterFork_Child ();

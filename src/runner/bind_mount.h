@@ -5,5 +5,5 @@
 
 #include "base/fault.h"
 
-/* ARGUMENTS are those of wire.h. Answers WIRE_BIND_MOUNT on success; else a negative errno with FAULT. */
+/* ARGUMENTS as in wire.h. Answers WIRE_BIND_MOUNT on success; else a negative errno with FAULT. */
 int bind_mount_send (int count, char **arguments, struct fault *fault);

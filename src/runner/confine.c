@@ -267,7 +267,7 @@ limit_resources (struct state *state, struct fault *fault)
   return rlimits_apply (state->want->limits, fault);
 }
 
-/* What the host lacks of them is told, and keeps nothing from running. */
+/* Missing host features are reported, but do not block the run. */
 static int
 mitigate (struct state *state, struct fault *fault)
 {

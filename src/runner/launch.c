@@ -183,7 +183,7 @@ launch (const struct plan *plan, struct fault *fault)
   if (pid == 0) {
     char go;
     fd_close (&gate_write);
-    /* The end of the pipe means that the launcher failed, and has said so. */
+    /* End of file on the pipe means that the launcher failed, and has reported it. */
     if (fd_read_all (gate_read, &go, 1) < 0)
       _exit (EXIT_FAULT);
     fd_close (&gate_read);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shell scripts, as dash reads them: their structure is walked, and whoever looks is told of every command,
- * wherever it stands: in lists, loops, functions, command substitutions, here-documents.
+/* Shell scripts, as dash reads them: a walk of their structure that reports every command, wherever it
+ * stands: in lists, loops, functions, command substitutions, here-documents.
  *
  * It is stricter than any shell. What shells read differently, and what would take more to follow than it is
  * worth, is refused with its place, so that what is walked is what is run. */
@@ -26,7 +26,7 @@ struct script_word {
   size_t text_fixed; /* so many first bytes of TEXT are certain */
 };
 
-/* What is told while a script is walked, in the order of the text. Words are good until the call returns. */
+/* Callbacks during the walk, in the order of the text. Words are valid until the call returns. */
 struct script_visitor {
   void *data;
   /* A simple command, with the assignments before it. There may be no word after them. */

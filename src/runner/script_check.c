@@ -77,7 +77,7 @@ script_check_variable (struct check *check, const struct script_word *word, size
     script_check_refuse (check, rule_variable, word, hint_variable);
 }
 
-/* NAME or NAME=VALUE, of which the name is certain. */
+/* NAME or NAME=VALUE, with a definite name. */
 static void
 check_variable_argument (struct check *check, const struct script_word *word)
 {
@@ -117,7 +117,7 @@ takes_next (const struct program_row *row, const struct script_word *word)
   return false;
 }
 
-/* Whether WORD, before the command that a program runs, is one word whatever it becomes. */
+/* Whether WORD, before the command that a program runs, is always one word. */
 static bool
 stays_one (struct check *check, const struct script_word *word)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command line against the lists of sandbox/programs.h: every program that it names, wherever it stands,
- * and all that is wrong at once. It is the first of two: what escapes it meets a sandbox without those
- * programs. */
+/* Checks a command line against the lists of sandbox/programs.h: every program that it names, wherever it
+ * stands, and all that is wrong at once. It is the first of two: what escapes it meets a sandbox without
+ * those programs. */
 #pragma once
 
 #include <stdbool.h>

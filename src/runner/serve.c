@@ -225,7 +225,7 @@ count_usage (struct wire_exit *report, const struct rusage *usage)
 static void
 serve_report (const struct child *child)
 {
-  /* It fits the pipe, which is empty; should the daemon not listen any more, nobody wants to know. */
+  /* It fits the empty pipe; if the daemon no longer listens, nobody needs it. */
   fd_write_all (child->exit_fd, &child->exit, sizeof child->exit);
 }
 
@@ -280,7 +280,7 @@ target_is_gone (const struct children *children, const struct child *child)
   return !all || (kill (all, 0) < 0 && errno == ESRCH);
 }
 
-/* The daemon is gone. Waited for, because nobody might do so after us. */
+/* The daemon is gone. Wait here, since nobody might do so after us. */
 static void
 end_all (const struct children *children)
 {

@@ -149,7 +149,7 @@ answer_refused (struct text *text, const struct check *check)
   send_answer (text);
 }
 
-/* HOST: what a command wanted of a network that there is none of; "" where it did not. */
+/* HOST: a command's target on a network that does not exist; "" if none. */
 static void
 answer_ended (struct text *text, int exit_code, const char *host)
 {

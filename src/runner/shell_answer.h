@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shell's sandbox after it was parked: one command comes, is held against the lists, runs, and its end is
- * told. */
+/* A shell's sandbox after parking: it receives one command, checks it against the lists, runs it, and reports
+ * its end. */
 #pragma once
 
 /* Waits for the WIRE_COMMAND and answers it. SHELL is the program that runs it. Returns when the daemon knows

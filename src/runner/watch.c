@@ -137,7 +137,7 @@ watch_is_in (const char *path, const char *const *directories)
   return false;
 }
 
-/* Whether argument INDEX is an absolute path below one of DIRECTORIES, and stays there. */
+/* Whether argument INDEX is always an absolute path below one of DIRECTORIES. */
 static bool
 watch_is_below (PyObject *arguments, Py_ssize_t index, const char *const *directories)
 {
@@ -173,7 +173,7 @@ watch_opens_for_reading (PyObject *arguments)
   return true;
 }
 
-/* ---- who asks ---- */
+/* ---- callers ---- */
 
 enum origin { ORIGIN_OTHER, ORIGIN_CODE, ORIGIN_IMPORT };
 

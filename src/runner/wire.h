@@ -53,7 +53,7 @@ enum {
   WIRE_SPAWN_ONLINE = 1 << 5,    /* with a network, its own or the host's */
   WIRE_SPAWN_NETWORK = 1 << 6,   /* with a network namespace of its own (sandbox/network.h), whose listening
                                     socket comes with LISTENER. Needs namespaces; ignored without */
-  WIRE_SPAWN_INPUTS_WORK = 1 << 7, /* files for /work come along, of which the workspace has no copies */
+  WIRE_SPAWN_INPUTS_WORK = 1 << 7, /* files for /work follow, of which the workspace has no copies */
   WIRE_SPAWN_INPUTS_TMP = 1 << 8,  /* and for /tmp */
   WIRE_SPAWN_READ_ONLY = 1 << 9,   /* with WIRE_SPAWN_BIND: nothing is changed there */
   WIRE_SPAWN_FILTERED = 1 << 10,   /* with a seccomp program of its own */
@@ -72,7 +72,7 @@ struct wire_spawn {
   struct limits limits;
   /* Where the files that are bind-mounted appear; "" where none is. */
   char files[MOUNTS_FILES][WIRE_FILE_PATH_BYTES];
-  /* Where the directory that is bind-mounted appears beside /work; "" nowhere else. */
+  /* Where the bind-mounted directory appears beside /work; "" nowhere else. */
   char own_path[WIRE_OWN_PATH_BYTES];
 };
 

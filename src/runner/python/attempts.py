@@ -18,7 +18,7 @@ except ImportError:
 
 from adder_runner import _adder, guard
 
-PARSED_MAX = 16384  # characters of code; longer code is told apart by its lines
+PARSED_MAX = 16384  # characters of code; longer code is compared by its lines
 LINES_MAX = 4000
 SKETCH_MAX = 48
 NEARLY = 0.6  # of the sequences of both, that both have

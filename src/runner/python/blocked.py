@@ -67,7 +67,7 @@ def refusal(name):
     return PermissionError(f"{name} is blocked for code that runs with this profile: {advice}")
 
 
-# ---- who asks ----
+# ---- callers ----
 
 
 def is_own(frame):
@@ -118,7 +118,7 @@ def block_calls(module, patterns):
             block_class(thing, f"{title}.{name}")
         elif callable(thing):
             function = names[name] = blocked_function(thing, name, f"{title}.{name}")
-            # What os has of posix can be asked for there as well.
+            # The parts of posix in os are also reachable there.
             origin = getattr(modules.get(getattr(thing, "__module__", None)), "__dict__", {})
             if origin.get(name) is thing:
                 origin[name] = function

@@ -21,8 +21,8 @@ from fcntl import F_GETFL, fcntl
 
 from adder_runner import _adder, places, reseed, tracebacks
 
-# Threads of libraries that wait for work and nothing else; in a branch they are not there, and their library knows. Those with
-# a name of their own:
+# Threads of libraries that only wait for work; a branch does not have them, and their library knows. Those
+# with a name of their own:
 IDLE_NAMES = ("jemalloc_bg_thd",)
 # The others bear their process's name, so that their library must be known by its file:
 IDLE_LIBRARIES = ("openblas", "libarrow", "libmkl_", "libiomp", "libgomp", "libomp")

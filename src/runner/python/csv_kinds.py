@@ -6,7 +6,7 @@ import copy
 import datetime
 import re
 
-# No value, in a column of numbers, dates or booleans. In one of text most of these may be values.
+# No value, in a column of numbers, dates or booleans. In a text column most of these may be values.
 MISSING = ("", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none", "NONE", "nil", "(null)", "<NA>", "NaT", "#N/A", "#N/A N/A", "#NA", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "-", "--", "---", "—", "–", ".", "..", "...", "?", "missing")
 NO_VALUE = frozenset(MISSING)
 MISSING_TEXT = ("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<NA>", "#N/A")

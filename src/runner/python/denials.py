@@ -29,7 +29,7 @@ from adder_runner import hints, places, tracebacks
 
 MOST, LENGTH = 16, 200
 
-# Names of the C library that seccomp refuses; who looks one up is about to call it.
+# Names of the C library that seccomp refuses; looking one up means that a call is next.
 CALLS = frozenset(
     "acct adjtimex bpf chroot clock_settime delete_module fanotify_init init_module ioperm iopl kexec_load keyctl mount"
     " open_by_handle_at perf_event_open pivot_root process_vm_readv process_vm_writev ptrace quotactl reboot setdomainname"
@@ -40,7 +40,7 @@ CALLS = frozenset(
 SYSTEM = frozenset("adder bin boot dev etc lib lib32 lib64 libx32 opt proc run sbin sys usr var".split())
 # Bound whole from the host: what is missing there is missing there as well. Elsewhere it may be hidden.
 WHOLE = tuple({path + "/" for path in ("/bin", "/sbin", "/lib", "/lib64", "/usr", sys.prefix, sys.base_prefix)})
-# Modules that open what they are told to and nothing else.
+# Modules that open only what they are asked to.
 FILE_TOOLS = frozenset(
     "bz2 codecs ctypes fileinput genericpath glob gzip io linecache lzma os pathlib posixpath runpy shutil sqlite3 subprocess"
     " tarfile tempfile tokenize zipfile".split()

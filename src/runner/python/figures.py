@@ -28,7 +28,7 @@ def show_all(at_end):
 
     for number in pyplot.get_fignums():
         figure = pyplot.figure(number)
-        # A figure without axes, such as one that subplots() replaced, has nothing to show.
+        # A figure without axes, for example after subplots() replaced it, has nothing to show.
         if not (at_end and (is_saved(figure) or not (figure.get_children()[1:]))):
             display.publish(represent(figure))
         pyplot.close(figure)
@@ -59,7 +59,7 @@ def drawn(figure, kind):
 
 # ---- what is saved ----
 
-saved = {}  # by the figure's id: a figure that is closed is not asked for
+saved = {}  # by the figure's id: a closed figure is not asked for
 
 
 def watch_saving(figure_class):

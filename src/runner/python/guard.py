@@ -83,7 +83,7 @@ LOCAL_TAG = "__pd_eval_local_"  # what pandas puts in the place of an "@"
 class Refused(Exception):
     """Code that breaks its profile's rules. It did not run."""
 
-    error = None  # what is said of it, where that is not to be made of the violations
+    error = None  # its message, unless made from the violations
 
     def __init__(self, violations):
         super().__init__(violations[0]["text"])
@@ -459,7 +459,7 @@ class Check:
         rules = self.rules
         for node in self.loaded:
             name = node.id
-            # What nobody knows is Python's own NameError.
+            # Unknown names are Python's own NameError.
             if name in self.bound or name in self.known or name in rules.modules or rules.offers(name) or not hasattr(builtins, name):
                 continue
             known = f" There are: {', '.join(rules.names_known())}." if "builtins" in rules.given else ""

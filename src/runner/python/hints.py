@@ -8,7 +8,7 @@ from adder_runner import places
 
 NAME_LENGTH = 100
 NO_NETWORK = "There is no network in this sandbox. Pass data in as files instead."
-# By what the profile gives. An answer of a host, such as 404, is none of the sandbox's.
+# By the profile's network. A host's answer, such as 404, is not the sandbox's.
 NETWORKS = {
     None: NO_NETWORK,
     "allow": "Only the hosts that the profile names are reached, through the proxy that http_proxy and https_proxy name.",

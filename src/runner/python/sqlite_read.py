@@ -39,7 +39,7 @@ class Source(typed_columns.Source):
         return [(None, *found[0][1:])] if len(found) == 1 else found
 
     def connect(self):
-        # Immutable: a file of a workspace that cannot be written has no place for locks or a journal.
+        # Immutable: a file in a read-only workspace has no place for locks or a journal.
         database = sqlite3.connect(f"file:{urllib.parse.quote(self.path)}?mode=ro&immutable=1", uri=True)
         database.text_factory = lambda data: data.decode("utf-8", "replace")
         if hasattr(database, "setlimit"):  # CPython 3.11

@@ -14,7 +14,7 @@ FEW_CONTROLS = 8
 MAX_CONTROLS, MAX_NULS = 0.02, 0.3  # shares of a text's bytes; NUL bytes are left out when a CSV is read
 DIRECTORY = 1 << 20  # bytes of an OLE file that are searched for the names of its streams
 
-# What each format is called in a sentence, and how the names of such files end.
+# The name of each format in a sentence, and the usual endings of such files.
 FORMATS = {
     "csv": ("a CSV file", (".csv", ".tsv", ".txt")),
     "json": ("JSON", (".json", ".jsonl", ".ndjson")),
@@ -32,7 +32,7 @@ BINARY = (
     (b"PAR1", "parquet"), (b"ARROW1\0\0", "feather"), (b"SQLite format 3\0", "sqlite"), (b"\x1f\x8b\x08", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"),
 )  # fmt: skip
 
-# (where, the bytes there, what such a file is). A text can begin with none of these.
+# (offset, the bytes there, the kind of file). A text can begin with none of these.
 OTHERS = (
     (0, b"%PDF-", "a PDF document"), (0, b"\x89PNG\r\n", "a PNG image"), (0, b"\xff\xd8\xff", "a JPEG image"), (0, b"GIF87a", "a GIF image"),
     (0, b"GIF89a", "a GIF image"), (8, b"WEBP", "a WebP image"), (0, b"II*\0", "a TIFF image"), (0, b"MM\0*", "a TIFF image"),
@@ -46,7 +46,7 @@ OTHERS = (
     (0, b"ID3", "an audio file"), (0, b"OggS", "an audio or video file"), (0, b"fLaC", "an audio file"), (8, b"WAVE", "an audio file"),
     (4, b"ftyp", "a video or an image of the MP4 family"), (0, b"\x1a\x45\xdf\xa3", "a video"), (0, b"-----BEGIN ", "a key or certificate (PEM)"),
 )  # fmt: skip
-# By a file of the archive, the first that is there.
+# By a file in the archive, the first that exists.
 ZIPS = (
     ("xl/workbook.bin", "a binary Excel workbook (.xlsb): save it as .xlsx"), ("word/document.xml", "a Word document"), ("ppt/presentation.xml", "a PowerPoint presentation"),
     ("META-INF/container.xml", "an EPUB book"), ("META-INF/MANIFEST.MF", "a Java archive"), ("AndroidManifest.xml", "an Android package"),

@@ -73,7 +73,7 @@ def keep_user_frames(summary, name):
         if any(current is known for known in seen):
             continue
         seen.append(current)
-        # An exception that never touched the user's code (KeyError within pandas) only explains the one it led to.
+        # An exception outside the user's code (KeyError within pandas) only explains the one it led to.
         for link in ("__cause__", "__context__"):
             earlier = getattr(current, link)
             if earlier is not None and not has_user_frame(earlier, name):

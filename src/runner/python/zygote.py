@@ -9,7 +9,7 @@ of `serve` comes back only in a sandbox, confined and about to be parked.
 import sys
 import types
 
-# Our modules live under a package name of their own, so that none of them can shadow, or be shadowed by, a user's.
+# Our modules have a package name of their own, so that they can neither shadow nor be shadowed by a user's.
 package = types.ModuleType("adder_runner")
 package.__path__ = [__file__.rpartition("/")[0]]
 sys.modules["adder_runner"] = package
