@@ -319,7 +319,7 @@ run_take_result (struct adder_run *run, const char *text, gsize length)
 {
   run->values += message_count_values (text, length);
   run->result_bytes += length;
-  /* Code that has not read all of its message cannot have ended properly. */
+  /* A sandbox that has not read its whole request cannot know how the code ended. */
   if (channel_is_sending (&run->sandbox->channel)) {
     run_stop (run, STOP_PROTOCOL);
     return;

@@ -127,7 +127,7 @@ def settle_matplotlib():
     axes.set_title("warm")
     figure.savefig(io.BytesIO(), format="png")
     pyplot.close(figure)
-    # A cached font keeps its file open; a sandbox closes all descriptors, and FreeType would read a reused one.
+    # A cached font keeps its file open; a sandbox closes all descriptors, so it would read a reused one.
     font_manager._get_font.cache_clear()
     # At the end of a run these would only free memory, which takes 5 % of a short one.
     atexit.unregister(_pylab_helpers.Gcf.destroy_all)
