@@ -203,7 +203,7 @@ const struct config_row config_table[] = {
      .maximum = 3650 * DAY, .text = "Long output can be read for this time."},
     {"store", "cache_bytes", CONFIG_SIZE, AT (store_cache_bytes), "4GiB", .maximum = 1024 * 1024 * MIB,
      .text = "Maximum size of copies of an S3 bucket's files on this machine, for runs that load them."},
-    {"store", "url", CONFIG_TEXT, LIVE (store_url), .computed_as = "none: URLs begin with `/v1/files/`",
+    {"store", "url", CONFIG_URL, LIVE (store_url), .computed_as = "none: URLs begin with `/v1/files/`",
      .text = "How URLs of files begin: `https://adder.example.org`."},
     {"store", "url_age_ms", CONFIG_DURATION, LIVE (store_url_age_ms), "1d", .minimum = SECOND,
      .maximum = 365 * DAY, .text = "How long a signed URL of a file is valid."},

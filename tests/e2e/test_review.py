@@ -298,6 +298,8 @@ def test_how_many_wait(make_adder):
 
 def test_without_a_daemon(adder, folder):
     before = contents(folder)
+    denied = adder.call("approval", "deny", review(adder, folder, CHANGE, "--no-daemon"), "--reason", "too much")
+    assert denied.returncode == 0 and "the reason was not recorded" in denied.stderr
     id = review(adder, folder, CHANGE, "--no-daemon")
     assert settle(adder, "approve", id)[1]["state"] == "committed"
     clean(adder, folder)

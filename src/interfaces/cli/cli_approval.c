@@ -276,6 +276,8 @@ cli_approval_deny (int argc, char **argv)
                           json_pack ("{s:s, s:s*}", "approval", argv[1], "reason", reason), &problem);
   else
     answer = client_call (NULL, "review.drop", json_pack ("{s:s}", "review", argv[1]), &problem);
+  if (answer && reason && !approval)
+    fprintf (stderr, "adder: the reason was not recorded: the process that ran the code has ended\n");
   return cli_approval_tell (answer, problem, json, "denied");
 }
 
