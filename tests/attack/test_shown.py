@@ -78,7 +78,8 @@ def test_review_shows_the_mode_of_a_new_file(adder, folder, name):
     mode, words = MODES[name]
     made = "import os\nos.makedirs('.git/hooks', exist_ok=True)\nopen('.git/hooks/post-checkout', 'w').write('#!/bin/sh\\n')\n"
     _, shown = review(adder, folder, f"{made}os.chmod('.git/hooks/post-checkout', {mode})")
-    (line,) = (line for line in shown.splitlines() if "post-checkout" in line)
+    (line,) = (line for line in shown.splitlines() if line.startswith("+ ") and "post-checkout" in line)
+    assert "adder approval show" not in shown, "which this is"
     assert line.endswith(f", {words}") if words else "mode" not in line, line
 
 

@@ -144,6 +144,8 @@ cli_approval_show (int argc, char **argv)
     cli_print_json (whole);
     return 0;
   }
+  if (approval && review)
+    json_object_del (approval, "review_id"); /* it would name this very command */
   if (approval)
     (void)approval_view_one (approval, 0, stdout);
   if (review)
