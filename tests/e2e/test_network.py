@@ -533,7 +533,8 @@ with concurrent.futures.ThreadPoolExecutor(24) as pool:
     assert result.stdout == "503 Adder: as many connections as may be are open at once (network_connections)\n120\n", result
     assert details(result) == ["network_connections: 16 open through the proxy"]
     harness.wait_until(lambda: link_threads(placed) == 0, "the threads of the proxy to end")
-    harness.wait_until(lambda: open_files(placed) <= before, f"no more than {before} descriptors")
+    # Parked sandboxes come and go, with some twenty descriptors each; one left of each connection would be 256.
+    harness.wait_until(lambda: open_files(placed) <= before + 128, f"no more than {before} descriptors, and those of parked sandboxes")
 
 
 def open_files(adder):
