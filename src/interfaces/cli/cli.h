@@ -92,7 +92,7 @@ void cli_print_json (const json_t *value);
 int cli_complete (const struct cli_command *table, int count, char *const *words);
 int cli_manual (const struct cli_command *table, int argc, char **argv);
 
-/* Commands, one file each. Those with subcommands of their own have their own headers. */
+/* Commands, and those of their subcommands that are files of their own. */
 int cli_run (int argc, char **argv);
 int cli_approval (int argc, char **argv);
 int cli_history (int argc, char **argv);
@@ -108,6 +108,7 @@ int cli_mcp (int argc, char **argv);
 int cli_mcp_install (int argc, char **argv);
 int cli_result_peek (int argc, char **argv);
 int cli_result_output (int argc, char **argv);
+int cli_result_export (int argc, char **argv);
 int cli_serve (int argc, char **argv);
 int cli_serve_status (int argc, char **argv);
 void cli_serve_reload_view (const json_t *answer);
@@ -119,4 +120,6 @@ int cli_env_image (int argc, char **argv);
 int cli_profile (int argc, char **argv);
 int cli_token (int argc, char **argv);
 int cli_model (int argc, char **argv);
+int cli_model_add (int argc, char **argv);
+int cli_model_check (int argc, char **argv);
 int cli_config (int argc, char **argv);

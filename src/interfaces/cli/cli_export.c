@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `adder history table`: a table that a run showed, as a file. */
-#include "interfaces/cli/cli_export.h"
-
 #include "adder.h"
 #include "common/json.h"
 #include "interfaces/cli/cli.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `adder model`: the language models in models.conf. No key is ever printed. */
-#include "interfaces/cli/cli_model.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "interfaces/cli/cli.h"
-#include "interfaces/cli/cli_model.h"
 #include "models/keys.h"
 #include "models/model.h"
 #include "models/models_file.h"

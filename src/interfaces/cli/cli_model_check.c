@@ -6,7 +6,6 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "interfaces/cli/cli.h"
-#include "interfaces/cli/cli_model.h"
 #include "models/model.h"
 
 /* A model that thinks before it answers needs most of them for that. */

@@ -6,7 +6,6 @@
 #include "adder.h"
 #include "common/json.h"
 #include "interfaces/cli/cli.h"
-#include "interfaces/cli/cli_export.h"
 #include "interfaces/cli/record_export.h"
 #include "interfaces/cli/view/record_view.h"
 #include "interfaces/socket/call_backend.h"
