@@ -7,8 +7,9 @@
  * enlarged, and the rest is passed as it comes.
  *
  * The code has full access to its end of the pipe, also through /proc/self/fd: by enlarging it or writing to
- * it, it deceives only itself. Every call here returns at once, whatever the code or another reader of the
- * source does meanwhile; a file is read without a copy of its descriptor in the sandbox. */
+ * it, it deceives only itself. Every call on a pipe returns at once, whatever the code or another reader of
+ * the source does meanwhile. A file is read without a copy of its descriptor in the sandbox; that takes as
+ * long as its file system does, on a dead network share beyond the run's time limit. */
 #include "engine/run/feed.h"
 
 #include <errno.h>
