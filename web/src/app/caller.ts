@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is signed in, and what they may do.
+import { computed, signal } from "@preact/signals";
+
+/** What GET /v1/caller answers. */
+export interface Caller {
+  owner: string | null;
+  name: string | null;
+  role: "guest" | "user" | "admin";
+  may_decide: boolean;
+  read_only: boolean;
+  version: string;
+  node: string | null;
+  expires: string | null;
+  models: boolean;
+  keeps_records: boolean;
+  keeps_files: boolean;
+}
+
+/** undefined: not known yet. null: nobody. */
+export const caller = signal<Caller | null | undefined>(undefined);
+
+/** Somebody was signed in before, so the page keeps what it shows below the sign-in. */
+export const wasSignedIn = signal(false);
+
+export const isAdmin = computed(() => caller.value?.role === "admin");
+
+export function signedIn(who: Caller): void {
+  wasSignedIn.value = true;
+  caller.value = who;
+}
+
+/** The token was revoked, has expired, or the user signed out. */
+export function signedOut(): void {
+  caller.value = null;
+}

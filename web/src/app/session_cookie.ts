@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signing in and out: the daemon keeps who it is in a cookie that scripts cannot read.
+import { ask, isSignedOut } from "./api.js";
+import { type Caller, caller, signedIn, signedOut } from "./caller.js";
+
+/** Signs in with a one-time code of `adder open`, or with a token. */
+export async function signIn(by: { code: string } | { token: string }): Promise<void> {
+  signedIn(await ask<Caller>("POST", "/v1/sign-in", { body: by }));
+}
+
+export async function signOut(): Promise<void> {
+  await ask("DELETE", "/v1/sign-in").catch(() => undefined); // 204 has no object
+  signedOut();
+}
+
+/** Looks who is signed in, after the code of the address, if it has one. Its error is for the sign-in to show. */
+export async function begin(): Promise<string | undefined> {
+  const code = /^#code=([\w.-]+)$/.exec(location.hash)?.[1];
+  if (code) {
+    history.replaceState(null, "", "#/"); // it worked once; nobody should find it in the address bar
+    try {
+      await signIn({ code });
+      return undefined;
+    } catch {
+      await look();
+      return caller.value ? undefined : "This link was used already, or is older than a minute. Run `adder open` again.";
+    }
+  }
+  await look();
+  return undefined;
+}
+
+async function look(): Promise<void> {
+  try {
+    signedIn(await ask<Caller>("GET", "/v1/caller"));
+  } catch (error) {
+    if (!isSignedOut(error)) throw error;
+    signedOut();
+  }
+}

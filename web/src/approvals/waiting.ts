@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many approvals and reviews wait for somebody: the number in the title and beside "Approvals".
+import { effect, signal } from "@preact/signals";
+import { adder } from "../app/api.js";
+import { caller } from "../app/caller.js";
+import { onFeed, resyncs } from "../app/feed.js";
+
+export const waitingCount = signal(0);
+
+async function count(): Promise<void> {
+  try {
+    const [approvals, reviews] = await Promise.all([adder.approvals.list(), adder.reviews.list()]);
+    const pending = approvals.filter((each) => each.state === "pending" && !each.review_id).length;
+    waitingCount.value = pending + reviews.filter((each) => each.state === "waiting").length;
+  } catch {
+    // The feed says when the daemon answers again.
+  }
+}
+
+/** Counts now, and whenever something may have changed. */
+export function startWaiting(): void {
+  onFeed((event) => {
+    if (event.kind === "approval" || event.kind === "review") void count();
+  });
+  effect(() => {
+    void resyncs.value;
+    if (caller.value) void count();
+  });
+}
