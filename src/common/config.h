@@ -183,6 +183,7 @@ struct config {
   live_number http_rate;         /* requests in a minute of a principal */
   live_number http_concurrent;   /* and at once */
   live_number http_users_factor; /* so many times both for all users of a service together */
+  live_number http_sign_in_ms;   /* how long a browser stays signed in */
   live_number http_failures;     /* wrong tokens of an address in a minute that are answered as such */
   /* [http]: runs in the background */
   live_number http_background;    /* of one owner, at once */

@@ -446,6 +446,10 @@ const struct config_row config_table[] = {
              "`concurrent`, or the token's own numbers."},
     {"http", "failures", CONFIG_COUNT, LIVE (http_failures), "30", .minimum = 1, .maximum = 6000,
      .text = "Requests per minute with a wrong token from one address that get 401; more get 429."},
+    {"http", "sign_in_ms", CONFIG_DURATION, LIVE (http_sign_in_ms), "30d", .minimum = 60000,
+     .maximum = 366 * DAY,
+     .text = "How long a browser stays signed in (`adder open`, or with a token that does not expire "
+             "earlier)."},
     {"http", "max_background", CONFIG_COUNT, LIVE (http_background), "16", .minimum = 1, .maximum = 65536,
      .text = "Maximum number of background runs of one owner (`background` of `POST /v1/runs`)."},
     {"http", "result_age_ms", CONFIG_DURATION, LIVE (http_result_age_ms), "10min", .minimum = 1000,

@@ -37,6 +37,8 @@ struct daemon {
   /* Makes it answer HTTP at ADDRESSES (NULL: the usual), or OFF: at its own socket alone. */
   json_t *(*listen) (gpointer data, const char *addresses, gboolean off, GError **error);
   json_t *(*reload) (gpointer data, GError **error);
+  /* Makes it answer a browser of this machine, and lets that sign in once as OWNER. */
+  json_t *(*open) (gpointer data, const char *owner, GError **error);
   gpointer data;
 };
 

@@ -32,6 +32,13 @@ daemon_reload (const struct operation_call *call, GError **error)
   return daemon ? daemon->reload (daemon->data, error) : NULL;
 }
 
+static json_t *
+daemon_open (const struct operation_call *call, GError **error)
+{
+  const struct daemon *daemon = daemon_of (call, error);
+  return daemon ? daemon->open (daemon->data, call->caller->owner, error) : NULL;
+}
+
 /* ---- the fields ---- */
 
 static const struct field listen_params[] = {
@@ -52,6 +59,14 @@ static const struct field reload_fields[] = {
     TEXTS ("http", "The addresses where it now serves HTTP."),
     {0},
 };
+static const struct field open_fields[] = {
+    TEXT ("url", "The address of the page on this machine."),
+    TEXT ("code", "Signs a browser in as the caller, once, when it follows `#code=` in that address."),
+    WHOLE ("expires_ms", "How long the code is valid."),
+    FLAG ("page", "Whether there is a page: this build has the web interface."),
+    {0},
+};
+static const struct field *const open_replies[] = {open_fields, NULL};
 static const struct field *const listen_replies[] = {listen_fields, NULL};
 static const struct field *const reload_replies[] = {reload_fields, NULL};
 
@@ -67,6 +82,17 @@ const struct operation daemon_operations[] = {
         .params = listen_params,
         .replies = listen_replies,
         .run = daemon_listen,
+    },
+    {
+        .name = "daemon.open",
+        .title = "Let a browser of this machine in",
+        .text =
+            "Answers where the page is, on this machine, and with a code by which a browser signs in once "
+            "as the caller. Listens on loopback for it if nothing does. Only on its machine.",
+        .role = ROLE_ADMIN,
+        .params = no_params,
+        .replies = open_replies,
+        .run = daemon_open,
     },
     {
         .name = "daemon.reload",

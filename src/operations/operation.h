@@ -23,6 +23,8 @@ enum operation_flag {
                                    itself, without an engine */
 };
 
+struct principal;
+
 /* The caller, and what came along. All of it is the caller's. */
 struct operation_caller {
   AdderEngine *engine;         /* NULL: OPERATION_OWN_FILES without one */
@@ -30,6 +32,8 @@ struct operation_caller {
   enum role role;              /* an admin may act for other owners */
   const char *const *profiles; /* patterns of the profiles they may use, within what the role allows; NULL:
                                 * any */
+  const struct principal *who; /* as an interface with several users identified them; NULL: an account of this
+                                * machine, or the program itself */
   const char *front_end;       /* how they came, for records: "http"; may be NULL */
   gboolean at_terminal; /* they read the answer at a command line, though the front end does not tell */
   int watch_fd;         /* a socket: waiting ends when its peer hangs up; -1: none */
@@ -103,7 +107,7 @@ guint64 operation_number (const struct operation_call *call, const char *name);
 gboolean operation_flag (const struct operation_call *call, const char *name);
 
 /* The tables, one file each. */
-extern const struct operation approval_operations[], daemon_operations[], environment_operations[],
-    file_operations[], model_operations[], profile_operations[], record_operations[], result_operations[],
-    review_operations[], run_operations[], session_operations[], status_operations[], store_operations[],
-    token_operations[];
+extern const struct operation approval_operations[], caller_operations[], daemon_operations[],
+    environment_operations[], file_operations[], model_operations[], profile_operations[],
+    record_operations[], result_operations[], review_operations[], run_operations[], session_operations[],
+    status_operations[], store_operations[], token_operations[];

@@ -83,7 +83,10 @@ token_revoke (const struct operation_call *call, GError **error)
 /* ---- the fields ---- */
 
 static const struct field token_fields[] = {
-    TEXT ("name", "Its name; its owner is token:NAME."),
+    TEXT ("name", "Its name."),
+    TEXT ("owner",
+          "The owner of what its holder makes: token:NAME, or uid:NUMBER for a browser that acts as an "
+          "account."),
     TEXT ("role", "The caller's role."),
     TEXT_0 ("toolset", "The only toolset that it may use."),
     {.name = "profiles",

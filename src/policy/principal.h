@@ -19,6 +19,8 @@ struct principal {
   gboolean acts_for_users; /* is a service, whose users may be separate owners */
   guint64 rate;            /* requests per minute; 0: the configuration's */
   guint64 concurrent;      /* and at once; 0: the configuration's */
+  gboolean is_browser;     /* a browser's token, which acts as the account OWNER of this machine */
+  gint64 expires_ms;       /* since 1970, when what identified them ends; 0: unknown, or never */
   char *service;           /* of a service's user: the key by which all of its users count together; else
                             * NULL */
 };

@@ -140,7 +140,7 @@ roots_check (const struct config *config, GError **error)
 static gboolean
 roots_is_of (const struct principal *who, const char *name)
 {
-  return who->roots && g_strv_contains ((const char *const *)who->roots, name);
+  return who->is_browser || (who->roots && g_strv_contains ((const char *const *)who->roots, name));
 }
 
 static gboolean

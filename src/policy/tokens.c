@@ -40,7 +40,7 @@ known_free (gpointer data)
 static struct known *
 known_new (const struct config *config, const struct token *token)
 {
-  g_autofree char *owner = g_strconcat ("token:", token->name, NULL);
+  g_autofree char *owner = token_owner (token);
   struct principal *who = principal_new (config, owner);
   who->role = token->role;
   who->toolset = g_strdup (token->toolset);
@@ -51,6 +51,8 @@ known_new (const struct config *config, const struct token *token)
   who->acts_for_users = token->acts_for_users;
   who->rate = token->rate;
   who->concurrent = token->concurrent;
+  who->expires_ms = token->expires_ms;
+  who->is_browser = token->account != NULL;
   struct known *known = g_new0 (struct known, 1);
   known->who = who;
   known->expires_ms = token->expires_ms;
@@ -147,7 +149,7 @@ tokens_count (struct tokens *tokens)
     read_again (tokens);
   g_hash_table_iter_init (&iter, tokens->known);
   while (g_hash_table_iter_next (&iter, NULL, &known))
-    count += !tokens_is_over (known);
+    count += !tokens_is_over (known) && !((struct known *)known)->who->is_browser;
   g_mutex_unlock (&tokens->lock);
   return count;
 }

@@ -18,7 +18,7 @@ gboolean tokens_check (struct tokens *tokens, GError **error);
 /* NULL is allowed. */
 void tokens_free (struct tokens *tokens);
 
-/* The number of unexpired tokens; 0 as well if the file cannot be read. */
+/* The number of unexpired tokens, without those of browsers; 0 as well if the file cannot be read. */
 guint tokens_count (struct tokens *tokens);
 
 /* The holder of the token SECRET: a reference of the caller's. From any thread. NULL without *RET_EXPIRED and

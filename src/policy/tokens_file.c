@@ -42,6 +42,7 @@ static const struct field fields[] = {
     /* Not in files of earlier versions, which do not understand it either. */
     {.name = "acts_for_users", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "false",
      FIELD_AT (struct token, acts_for_users)},
+    {.name = "account", .types = FIELD_TEXT, .optional = TRUE, FIELD_AT (struct token, account)},
     NUMBER (rate),
     NUMBER (concurrent),
     {0},
@@ -87,6 +88,12 @@ token_check_name (const char *name, GError **error)
       "\"%s\" is no name of a token: a letter, then letters, digits, \"_\", \"-\" and \".\", at most %d",
       shown, TOKEN_NAME_MAX);
   return FALSE;
+}
+
+char *
+token_owner (const struct token *token)
+{
+  return token->account ? g_strdup (token->account) : g_strconcat ("token:", token->name, NULL);
 }
 
 char *
@@ -150,6 +157,8 @@ json_t *
 token_to_json (const struct token *token)
 {
   json_t *value = common_json (token);
+  g_autofree char *owner = token_owner (token);
+  json_object_set_new (value, "owner", json_string (owner));
   json_object_set_new (value, "acts_for_users", json_boolean (token->acts_for_users));
   json_object_set_new (value, "created", time_json (token->created_ms));
   json_object_set_new (value, "expires", time_json (token->expires_ms));
@@ -163,6 +172,8 @@ row_json (const struct token *token)
   json_t *value = common_json (token);
   if (token->acts_for_users)
     json_object_set_new (value, "acts_for_users", json_true ());
+  if (token->account)
+    json_object_set_new (value, "account", json_string (token->account));
   json_object_set_new (value, "digest", json_string (token->digest));
   json_object_set_new (value, "created_ms", json_integer (token->created_ms));
   json_object_set_new (value, "expires_ms", json_integer (token->expires_ms));
@@ -181,6 +192,15 @@ to_text (const GPtrArray *tokens)
 
 /* ---- from JSON ---- */
 
+/* Of the local socket: "uid:1000". */
+static gboolean
+is_account (const char *text)
+{
+  const char *number = g_str_has_prefix (text, "uid:") ? text + strlen ("uid:") : "";
+  gsize length = strlen (number);
+  return length >= 1 && length <= 10 && strspn (number, "0123456789") == length;
+}
+
 static gboolean
 is_digest (const char *text)
 {
@@ -197,10 +217,12 @@ parse_row (const json_t *row, const char *what, GError **error)
   g_autoptr (token_auto) token = NULL;
   token = g_new0 (struct token, 1);
   field_fill (fields, checked, token);
-  if (!tokens_file_is_name (token->name) || !is_digest (token->digest)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: %s", what,
-                 tokens_file_is_name (token->name) ? "digest must be 64 hexadecimal digits"
-                                                   : "name is not a valid token name");
+  const char *wrong = !tokens_file_is_name (token->name) ? "name is not a valid token name"
+                      : !is_digest (token->digest)       ? "digest must be 64 hexadecimal digits"
+                      : token->account && !is_account (token->account) ? "account is not uid:NUMBER"
+                                                                       : NULL;
+  if (wrong) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s: %s", what, wrong);
     return NULL;
   }
   return role_parse (json_member_text (checked, "role"), &token->role, error) ? g_steal_pointer (&token)

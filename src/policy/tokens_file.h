@@ -22,6 +22,8 @@ struct token {
   char *digest;                  /* SHA-256 of the secret, in hexadecimal digits */
   gint64 created_ms, expires_ms; /* since 1970; 0: it does not expire */
   enum role role;
+  char *
+      account; /* "uid:1000": it acts as that account of this machine, as a browser's does; NULL: as itself */
   char *toolset;         /* or NULL */
   GStrv profiles, roots; /* or NULL */
   gboolean read_only, may_decide, acts_for_users;
@@ -36,6 +38,9 @@ json_t *token_to_json (const struct token *token);
 gboolean token_has_expired (const struct token *token);
 
 gboolean token_check_name (const char *name, GError **error);
+
+/* The owner of what its holder makes: "token:NAME", or its account. The caller's. */
+char *token_owner (const struct token *token);
 
 /* The digest of SECRET in the file. The caller's. */
 char *token_digest (const char *secret);

@@ -27,6 +27,7 @@ enum http_route_flags {
   HTTP_STREAMS = 1 << 4,   /* may answer with an event stream: text/event-stream in /openapi.json */
   HTTP_RANGES = 1 << 6,    /* supports ranges and conditions: 206, 304, 412, 416 */
   HTTP_LOOKS = 1 << 5,     /* also for read-only principals; GET and HEAD always are */
+  HTTP_NO_COOKIE = 1 << 7, /* never for a browser's cookie */
 };
 
 struct http_route {
@@ -50,7 +51,9 @@ struct http_route {
 };
 
 /* The tables of routes, one file each; each ends with a row without a path. */
-extern const struct http_route http_routes_meta[]; /* /healthz /readyz /metrics /openapi.json */
+extern const struct http_route http_routes_meta[];    /* /healthz /readyz /metrics /openapi.json */
+extern const struct http_route http_routes_sign_in[]; /* /v1/sign-in */
+extern const struct http_route http_routes_web[];     /* the page */
 extern const struct http_route http_routes_files[], http_routes_tools[], http_routes_records[],
     http_routes_runs[], http_routes_mcp[], http_routes_oauth[];
 

@@ -54,8 +54,8 @@ coding_weight (const char *accept, const char *coding)
 }
 
 /* A client that prefers it uncompressed gets it so. */
-static gboolean
-accepts_gzip (struct http_request *request)
+gboolean
+http_coding_accepts_gzip (struct http_request *request)
 {
   const char *accept = http_header (request, "Accept-Encoding");
   if (!accept)
@@ -80,8 +80,9 @@ http_coding_pack (struct http_request *request, const char *type, struct wire_re
     return;
   http_set_header (request, "Vary", "Accept-Encoding");
   gsize length = 0;
-  char *packed =
-      accepts_gzip (request) ? request->server->wire->gzip (reply->text, reply->length, &length) : NULL;
+  char *packed = http_coding_accepts_gzip (request)
+                     ? request->server->wire->gzip (reply->text, reply->length, &length)
+                     : NULL;
   if (!packed)
     return;
   http_set_header (request, "Content-Encoding", "gzip");

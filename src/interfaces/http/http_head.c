@@ -14,10 +14,11 @@
 /* Headers that decide where a request ends, what it is for, and who the caller is: servers on the way could
  * read duplicates differently. */
 static const char *const only_once[] = {
-    "Host",         "Content-Length",   "Transfer-Encoding",
-    "Content-Type", "Authorization",    "Adder-On-Behalf-Of",
-    "Origin",       "Content-Encoding", "Expect",
-    "Range",        "Mcp-Session-Id",   NULL,
+    "Host",           "Content-Length",   "Transfer-Encoding",
+    "Content-Type",   "Authorization",    "Adder-On-Behalf-Of",
+    "Origin",         "Content-Encoding", "Expect",
+    "Range",          "Mcp-Session-Id",   "Cookie",
+    "Sec-Fetch-Site", "Sec-Fetch-Mode",   NULL,
 };
 
 static void
@@ -265,11 +266,11 @@ http_head_check_length (struct http_request *request)
 
 /* ---- authentication and authorization ---- */
 
-static gboolean
-identify (struct http_request *request)
+void
+http_facts (struct http_request *request, struct identify_facts *ret_facts)
 {
   const struct http_connection *connection = request->connection;
-  const struct identify_facts facts = {
+  *ret_facts = (struct identify_facts){
       .fd = connection->socket->fd,
       .tls = connection->listener->tls,
       .method = request->method,
@@ -280,13 +281,29 @@ identify (struct http_request *request)
       .user = http_header (request, "Adder-On-Behalf-Of"),
       .wanted_method = http_header (request, "Access-Control-Request-Method"),
       .wanted_headers = http_header (request, "Access-Control-Request-Headers"),
+      .cookies = http_header (request, "Cookie"),
+      .fetch_site = http_header (request, "Sec-Fetch-Site"),
+      .fetch_mode = http_header (request, "Sec-Fetch-Mode"),
       .route = request->route,
   };
-  request->identified = TRUE;
-  gboolean ok = identify_request (request->server->identify, &facts, &request->identity);
-  const GPtrArray *headers = request->identity.headers;
+}
+
+void
+http_set_identity_headers (struct http_request *request, const struct identity *identity)
+{
+  const GPtrArray *headers = identity->headers;
   for (guint i = 0; headers && i + 1 < headers->len; i += 2)
     http_set_header (request, g_ptr_array_index (headers, i), g_ptr_array_index (headers, i + 1));
+}
+
+static gboolean
+identify (struct http_request *request)
+{
+  struct identify_facts facts;
+  http_facts (request, &facts);
+  request->identified = TRUE;
+  gboolean ok = identify_request (request->server->identify, &facts, &request->identity);
+  http_set_identity_headers (request, &request->identity);
   if (ok)
     return TRUE;
   if (request->identity.problem)

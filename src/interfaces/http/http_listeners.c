@@ -550,6 +550,60 @@ http_server_listen (struct http_server *server, const char *addresses, gboolean 
   return ok;
 }
 
+/* The URL of a listener of NOW that a browser of this machine can use, the caller's; NULL: there is none. A
+ * certificate is for the machine's name, so plain ones come first. */
+static char *
+loopback_url (const GPtrArray *now)
+{
+  const struct http_listener *best = NULL;
+  for (guint i = 0; i < now->len; i++) {
+    const struct http_listener *listener = now->pdata[i];
+    if (listener->tcp && listener->loopback && (!best || (best->tls && !listener->tls)))
+      best = listener;
+  }
+  return best ? g_strconcat (best->url, "/", NULL) : NULL;
+}
+
+/* Listens at ADDRESS besides NOW. */
+REQUIRES (http_opening)
+static gboolean
+listen_for_browser (struct http_server *server, GPtrArray *now, const char *address, GError **error)
+{
+  g_autoptr (GPtrArray) words = g_ptr_array_new ();
+  g_ptr_array_add (words, (gpointer)address);
+  if (!http_server_load_wire (server, error))
+    return FALSE;
+  g_autoptr (GPtrArray) all = http_listeners_make (server, now, words, error);
+  if (!all)
+    return FALSE;
+  g_ptr_array_unref (http_listeners_replace (server, g_ptr_array_ref (all)));
+  return TRUE;
+}
+
+/* No token is made for it: only a browser with a code can sign in. */
+char *
+http_server_open (struct http_server *server, gboolean *ret_new, GError **error)
+{
+  g_autoptr (GError) taken = NULL;
+  g_mutex_lock (&server->opening);
+  g_autoptr (GPtrArray) now = http_listeners_open (server, error);
+  char *url = now ? loopback_url (now) : NULL;
+  *ret_new = now && !url;
+  if (*ret_new && (listen_for_browser (server, now, "http://" HTTP_USUAL_ADDRESS, &taken) ||
+                   listen_for_browser (server, now, "http://127.0.0.1:0", error))) {
+    g_autoptr (GPtrArray) listeners = http_listeners_now (server);
+    url = loopback_url (listeners);
+  }
+  g_mutex_unlock (&server->opening);
+  return url;
+}
+
+char *
+http_server_new_code (struct http_server *server, const char *account, GError **error)
+{
+  return identify_new_code (server->identify, account, error);
+}
+
 gboolean
 http_server_renew_certificate (struct http_server *server, GError **error)
 {

@@ -134,6 +134,10 @@ void http_request_free (struct http_request *request);
 
 /* http_head.c: checks of a request by its headers alone. Replies on an error; TRUE: its body may be read. */
 gboolean http_head_check (struct http_request *request, const char *method, const char *version);
+/* What its headers say of the caller; the texts are the request's. */
+void http_facts (struct http_request *request, struct identify_facts *ret_facts);
+/* What IDENTITY says that any reply has. */
+void http_set_identity_headers (struct http_request *request, const struct identity *identity);
 
 /* http_body.c: a part of the body; and, once complete, query and body as the route's fields. Replies on an
  * error. */
@@ -147,6 +151,9 @@ gboolean http_coding_begin (struct http_request *request);
 void http_coding_end (struct http_request *request);
 /* Packs REPLY, of TYPE, if worthwhile and accepted by the client; and says that it varies with that. */
 void http_coding_pack (struct http_request *request, const char *type, struct wire_reply *reply);
+
+/* Whether the client prefers gzip. */
+gboolean http_coding_accepts_gzip (struct http_request *request);
 
 /* http_query.c: the query as an object of the route's fields, its texts converted to their types. NULL with
  * ERROR. */

@@ -54,7 +54,8 @@ http_reply_send (struct http_request *request, int status, const char *type, str
     return;
   }
   request->status = status;
-  http_coding_pack (request, type, reply);
+  if (!is_set (request, "Content-Encoding"))
+    http_coding_pack (request, type, reply);
   if (type)
     http_set_header (request, "Content-Type", type);
   for (gsize i = 0; always[i]; i += 2)

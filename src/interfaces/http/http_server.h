@@ -54,6 +54,15 @@ gboolean http_server_check_start (const struct config *config, GError **error);
 /* Recreates Unix sockets whose files were removed. */
 gboolean http_server_renew_sockets (struct http_server *server, GError **error);
 
+/* The address of the page for a browser of this machine, "http://127.0.0.1:7117/": where it listens on
+ * loopback already, else besides at HTTP_USUAL_ADDRESS, or a free port if that is taken. *RET_NEW: it listens
+ * there from now on. The caller's; NULL with ERROR. From any thread. */
+char *http_server_open (struct http_server *server, gboolean *ret_new, GError **error);
+
+/* A one-time code by which a browser signs in as ACCOUNT ("uid:1000"); the caller's, or NULL with ERROR. From
+ * any thread. */
+char *http_server_new_code (struct http_server *server, const char *account, GError **error);
+
 /* Where it listens, one URL each, for people and logs ("http://127.0.0.1:7117", "unix:/run/..."). The
  * caller's. */
 char **http_server_addresses (struct http_server *server);

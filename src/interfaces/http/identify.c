@@ -16,10 +16,8 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "interfaces/http/identify_browser.h"
-#include "interfaces/http/oauth.h"
-#include "policy/rates.h"
+#include "interfaces/http/identify_private.h"
 #include "policy/roots.h"
-#include "policy/tokens.h"
 #include "policy/tokens_file.h"
 
 #define REALM            "adder"
@@ -31,14 +29,6 @@
 #define ORIGIN_SHOWN     100
 #define ADDRESS_BYTES    64
 #define PREFIX_OF_A_SITE 8 /* bytes of an IPv6 address: its holder has all addresses below them */
-
-struct identify {
-  const struct config *config;
-  struct tokens *tokens;
-  struct oauth *oauth; /* or NULL */
-  struct rates *owners, *failures;
-  struct startup *startup; /* or NULL; set once, then constant */
-};
 
 /* The token of the user who started the server. */
 struct startup {
@@ -126,6 +116,7 @@ identify_new (const struct config *config, GError **error)
   identify->config = config;
   identify->owners = rates_new (OWNERS_MAX, RATES_MINUTE_US);
   identify->failures = rates_new (ADDRESSES_MAX, RATES_MINUTE_US);
+  identify->codes = sign_in_codes_new ();
   if (identify_fill (identify, error))
     return identify;
   identify_free (identify);
@@ -141,6 +132,7 @@ identify_free (struct identify *identify)
   oauth_free (identify->oauth);
   rates_free (identify->owners);
   rates_free (identify->failures);
+  sign_in_codes_free (identify->codes);
   startup_free (identify->startup);
   g_free (identify);
 }
@@ -236,9 +228,7 @@ identify_add_header (struct identity *identity, const char *name, const char *va
   g_ptr_array_add (identity->headers, g_strdup (value));
 }
 
-static gboolean identify_refuse (struct identity *identity, int status, AdderError code, const char *format,
-                                 ...) G_GNUC_PRINTF (4, 5);
-static gboolean
+gboolean
 identify_refuse (struct identity *identity, int status, AdderError code, const char *format, ...)
 {
   va_list arguments;
@@ -338,9 +328,9 @@ page_may_ask (struct identify *identify, const struct identify_facts *facts, str
 
 /* ---- authentication ---- */
 
-static gboolean
-refuse_token (struct identify *identify, const struct identify_facts *facts, struct identity *identity,
-              const char *text)
+gboolean
+identify_refuse_token (struct identify *identify, const struct identify_facts *facts,
+                       struct identity *identity, const char *text)
 {
   char peer[ADDRESS_BYTES];
   guint wait_s, ignored;
@@ -379,13 +369,13 @@ ask_oauth (struct identify *identify, const struct identify_facts *facts, const 
     return refuse_for (identity, wait_s, "too many wrong tokens came from this address");
   case OAUTH_UNKNOWN:
   default:
-    return refuse_token (identify, facts, identity, "the token is not valid here, or no longer");
+    return identify_refuse_token (identify, facts, identity, "the token is not valid here, or no longer");
   }
 }
 
-static gboolean
-who_has (struct identify *identify, const struct identify_facts *facts, const char *secret,
-         struct identity *identity)
+gboolean
+identify_secret (struct identify *identify, const struct identify_facts *facts, const char *secret,
+                 struct identity *identity)
 {
   g_autoptr (GError) problem = NULL;
   gboolean expired = FALSE;
@@ -401,15 +391,15 @@ who_has (struct identify *identify, const struct identify_facts *facts, const ch
     }
   }
   if (expired)
-    return refuse_token (identify, facts, identity, "the token has expired");
+    return identify_refuse_token (identify, facts, identity, "the token has expired");
   if (identify->oauth && !g_str_has_prefix (secret, TOKEN_PREFIX))
     return ask_oauth (identify, facts, secret, identity);
   if (problem) {
     identify_add_header (identity, "Retry-After", "10");
     return identify_refuse (identity, 503, ADDER_ERROR_FAILED, "%s", problem->message);
   }
-  return refuse_token (identify, facts, identity,
-                       "the token is not valid here: it never was, or was revoked or rotated");
+  return identify_refuse_token (identify, facts, identity,
+                                "the token is not valid here: it never was, or was revoked or rotated");
 }
 
 static gboolean
@@ -417,10 +407,13 @@ find_who (struct identify *identify, const struct identify_facts *facts, struct 
 {
   if (facts->authorization) {
     const char *secret = browser_bearer (facts->authorization);
-    return secret
-               ? who_has (identify, facts, secret, identity)
-               : refuse_token (identify, facts, identity, "the header Authorization is not \"Bearer TOKEN\"");
+    return secret ? identify_secret (identify, facts, secret, identity)
+                  : identify_refuse_token (identify, facts, identity,
+                                           "the header Authorization is not \"Bearer TOKEN\"");
   }
+  g_autofree char *cookie = facts->route->flags & HTTP_NO_COOKIE ? NULL : identify_cookie (identify, facts);
+  if (cookie)
+    return identify_secret (identify, facts, cookie, identity);
   identity->who = peer_principal (identify, facts->fd);
   if (identity->who)
     return TRUE;

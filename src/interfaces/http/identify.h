@@ -37,12 +37,14 @@ gboolean identify_open_to (struct identify *identify, enum identify_reach reach,
 const char *identify_startup_token (struct identify *identify);
 
 /* The facts of a request. A missing header is NULL; a duplicate must have been refused before (Host, Origin,
- * Authorization). */
+ * Authorization, Cookie, Sec-Fetch-Site). */
 struct identify_facts {
   int fd; /* the connection's socket, which knows both ends */
   gboolean tls;
   const char *method, *path; /* the path without its query */
   const char *host, *origin, *authorization;
+  const char *cookies;                        /* Cookie */
+  const char *fetch_site, *fetch_mode;        /* Sec-Fetch-Site, -Mode */
   const char *user;                           /* Adder-On-Behalf-Of: the user that a service acts for */
   const char *wanted_method, *wanted_headers; /* Access-Control-Request-Method, -Headers */
   const struct http_route *route;             /* NULL: there is none, which the caller replies */
@@ -64,3 +66,24 @@ struct identity {
 gboolean identify_request (struct identify *identify, const struct identify_facts *facts,
                            struct identity *ret_identity);
 void identity_clear (struct identity *identity);
+
+/* ---- browsers that sign in ---- */
+
+/* A one-time code for ACCOUNT ("uid:1000"), the caller's. NULL with ERROR. From any thread. */
+char *identify_new_code (struct identify *identify, const char *account, GError **error);
+
+/* The two ways to sign in: by a one-time code, which becomes a token, or by an existing token. Then SECRET is
+ * the caller's, AGE_S how long its cookie may live, and the identity has WHO. FALSE: the reply is in the
+ * identity, which must be cleared either way. */
+struct sign_in {
+  char *secret;
+  gint64 age_s;
+};
+gboolean identify_exchange_code (struct identify *identify, const struct identify_facts *facts,
+                                 const char *code, struct sign_in *ret_sign_in,
+                                 struct identity *ret_identity);
+gboolean identify_take_token (struct identify *identify, const struct identify_facts *facts,
+                              const char *token, struct sign_in *ret_sign_in, struct identity *ret_identity);
+/* Ends the browser's own token, if its cookie has one; other tokens stay. FALSE as above. */
+gboolean identify_sign_out (struct identify *identify, const struct identify_facts *facts,
+                            struct identity *ret_identity);

@@ -165,14 +165,18 @@ browser_is_header_list (const char *text)
   return length <= HEADERS_MAX && strspn (text, ALPHANUMERIC "-_, ") == length;
 }
 
+gboolean
+browser_is_secret (const char *text)
+{
+  gsize length = strlen (text), fit = strspn (text, ALPHANUMERIC "-._~+/");
+  return length > 0 && length <= SECRET_MAX && fit > 0 && fit + strspn (text + fit, "=") == length;
+}
+
 const char *
 browser_bearer (const char *authorization)
 {
   if (g_ascii_strncasecmp (authorization, "Bearer ", 7) != 0)
     return NULL;
   const char *secret = authorization + 7 + strspn (authorization + 7, " ");
-  gsize length = strlen (secret);
-  gsize fit = strspn (secret, ALPHANUMERIC "-._~+/");
-  return length > 0 && length <= SECRET_MAX && fit > 0 && fit + strspn (secret + fit, "=") == length ? secret
-                                                                                                     : NULL;
+  return browser_is_secret (secret) ? secret : NULL;
 }

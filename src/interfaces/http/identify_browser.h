@@ -29,5 +29,8 @@ gboolean browser_check_hosts (const char *hosts, GError **error);
 /* Whether TEXT is a list of header names, safe to send back. */
 gboolean browser_is_header_list (const char *text);
 
+/* Whether TEXT has the form of a bearer token (RFC 6750). */
+gboolean browser_is_secret (const char *text);
+
 /* The secret of "Bearer SECRET"; into AUTHORIZATION. NULL: it has another form. */
 const char *browser_bearer (const char *authorization);

@@ -328,6 +328,7 @@ oauth_judge (const struct config *config, const char *text, gsize length, gint64
     return OAUTH_NO_SCOPE;
   struct principal *who = principal_new (config, owner);
   who->role = role;
+  who->expires_ms = *ret_until_ms;
   who->may_decide = config->oauth_may_decide;
   *ret_who = who;
   return OAUTH_KNOWN;

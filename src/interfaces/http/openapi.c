@@ -245,6 +245,7 @@ operation (const struct http_route *route, json_t *schemas)
 /* The tags of routes: the subject of each. */
 static const char *const tags[][2] = {
     {"approvals", "Code and changes that wait for a decision."},
+    {"caller", "Who is asking, and what they may do."},
     {"daemon", "What the daemon can be told while it runs."},
     {"environments", "Python interpreters with their packages."},
     {"files", "Files that are kept."},
@@ -257,6 +258,7 @@ static const char *const tags[][2] = {
     {"runs", "Running code, and runs that are under way."},
     {"server", "The server itself."},
     {"sessions", "Sessions, whose variables live from cell to cell."},
+    {"sign-in", "Browsers that sign in and out."},
     {"status", "What the daemon holds and does."},
     {"store", "Where records and files are kept."},
     {"tokens", "Who may come over HTTP."},

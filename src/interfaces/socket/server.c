@@ -134,7 +134,13 @@ void
 server_set_service (struct server *server, struct service *service)
 {
   server->service = service;
-  service->engine->daemon = (struct daemon){server_status, server_listen, server_reload, server};
+  service->engine->daemon = (struct daemon){
+      .describe = server_status,
+      .listen = server_listen,
+      .reload = server_reload,
+      .open = server_open,
+      .data = server,
+  };
 }
 
 void

@@ -5,8 +5,10 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "interfaces/http/http_server.h"
+#include "interfaces/http/web_page.h"
 #include "interfaces/socket/server_private.h"
 #include "library/library.h"
+#include "policy/sign_in_codes.h"
 
 static json_t *
 server_control_texts (char *const *texts)
@@ -36,6 +38,13 @@ become_wanted (struct server *server)
   server_wake (server);
 }
 
+static void
+set_no_http (GError **error)
+{
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                       "this daemon could not start its HTTP server: its log says why");
+}
+
 json_t *
 server_listen (gpointer data, const char *addresses, gboolean off, GError **error)
 {
@@ -44,8 +53,7 @@ server_listen (gpointer data, const char *addresses, gboolean off, GError **erro
   const char *configured = server->service->config->http_listen;
   const char *usual = strcmp (configured, "none") != 0 ? configured : HTTP_USUAL_ADDRESS;
   if (!http) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
-                 "this daemon could not start its HTTP server: its log says why");
+    set_no_http (error);
     return NULL;
   }
   g_mutex_lock (&server->reloading);
@@ -60,6 +68,31 @@ server_listen (gpointer data, const char *addresses, gboolean off, GError **erro
   log_info ("http: listens on %s", text);
   return json_pack ("{s:o, s:o}", "addresses", urls, "token",
                     json_text_or_null (off ? NULL : http_server_startup_token (http)));
+}
+
+json_t *
+server_open (gpointer data, const char *owner, GError **error)
+{
+  struct server *server = data;
+  struct http_server *http = server->http;
+  if (!http) {
+    set_no_http (error);
+    return NULL;
+  }
+  gboolean listens;
+  g_mutex_lock (&server->reloading);
+  g_autofree char *url = http_server_open (http, &listens, error);
+  g_mutex_unlock (&server->reloading);
+  g_autofree char *code = url ? http_server_new_code (http, owner, error) : NULL;
+  if (!code)
+    return NULL;
+  if (listens)
+    log_info ("http: listens on %s as well, for a browser of this machine", url);
+  become_wanted (server);
+  json_t *answer = json_pack ("{s:s, s:s, s:i, s:b}", "url", url, "code", code, "expires_ms", SIGN_IN_CODE_MS,
+                              "page", web_page_exists ());
+  explicit_bzero (code, strlen (code));
+  return answer;
 }
 
 /* What cannot be is refused as a whole, before anything of it holds. */

@@ -49,6 +49,7 @@ json_t *server_status (gpointer data, int watch_fd);
 /* What operations/daemon.c has the daemon do (server_control.c); DATA is a struct server. */
 json_t *server_listen (gpointer data, const char *addresses, gboolean off, GError **error);
 json_t *server_reload (gpointer data, GError **error);
+json_t *server_open (gpointer data, const char *owner, GError **error);
 
 /* Whether the configuration has changed since it was read. */
 gboolean server_is_stale (struct server *server);

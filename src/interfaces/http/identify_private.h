@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by identify.c and identify_sign_in.c. */
+#pragma once
+
+#include "interfaces/http/identify.h"
+#include "interfaces/http/oauth.h"
+#include "policy/rates.h"
+#include "policy/sign_in_codes.h"
+#include "policy/tokens.h"
+
+struct identify {
+  const struct config *config;
+  struct tokens *tokens;
+  struct oauth *oauth; /* or NULL */
+  struct rates *owners, *failures;
+  struct startup *startup; /* or NULL; set once, then constant */
+  struct sign_in_codes *codes;
+};
+
+/* All three return FALSE, with the reply in IDENTITY. */
+gboolean identify_refuse (struct identity *identity, int status, AdderError code, const char *format, ...)
+    G_GNUC_PRINTF (4, 5);
+/* Counts it as a failure of its address: 401, or 429 if there were too many. TEXT has no secret. */
+gboolean identify_refuse_token (struct identify *identify, const struct identify_facts *facts,
+                                struct identity *identity, const char *text);
+
+/* The holder of the token SECRET into IDENTITY; FALSE: the reply. */
+gboolean identify_secret (struct identify *identify, const struct identify_facts *facts, const char *secret,
+                          struct identity *identity);
+
+/* identify_sign_in.c: the secret of the request's cookie, the caller's. NULL: it has none, or its cookie does
+ * not count. */
+char *identify_cookie (const struct identify *identify, const struct identify_facts *facts);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Browsers: their cookie, and how they get it and lose it. The cookie's value is a token's secret, so what
+ * its holder may do, and until when, is what the token says at each request. */
+#include <string.h>
+
+#include "adder.h"
+#include "interfaces/http/identify_cookie.h"
+#include "interfaces/http/identify_private.h"
+#include "policy/browser_token.h"
+#include "policy/tokens_file.h"
+
+/* ---- the cookie ---- */
+
+static struct cookie_request
+cookie_request_of (const struct identify *identify, const struct identify_facts *facts)
+{
+  return (struct cookie_request){
+      .method = facts->method,
+      .origin = browser_origin (facts->origin, facts->host, facts->tls, identify->config->http_origins),
+      .fetch_site = facts->fetch_site,
+      .fetch_mode = facts->fetch_mode,
+  };
+}
+
+char *
+identify_cookie (const struct identify *identify, const struct identify_facts *facts)
+{
+  const struct cookie_request request = cookie_request_of (identify, facts);
+  if (!facts->cookies || !cookie_counts (&request))
+    return NULL;
+  g_autofree char *name = cookie_name (facts->host, facts->tls);
+  return cookie_find (facts->cookies, name);
+}
+
+/* A page of another origin must not sign its visitor in, as somebody else, or out. Programs say nothing of
+ * pages. */
+static gboolean
+check_own_page (const struct identify *identify, const struct identify_facts *facts,
+                struct identity *identity)
+{
+  const struct cookie_request request = cookie_request_of (identify, facts);
+  if (cookie_counts (&request) || (!facts->fetch_site && !facts->origin))
+    return TRUE;
+  return identify_refuse (identity, 403, ADDER_ERROR_REFUSED,
+                          "only this server's own pages sign in and out here");
+}
+
+/* ---- signing in ---- */
+
+char *
+identify_new_code (struct identify *identify, const char *account, GError **error)
+{
+  return sign_in_codes_make (identify->codes, account, g_get_monotonic_time (), error);
+}
+
+/* Until the token ends, and no longer than configured. */
+static gint64
+cookie_age_s (const struct identify *identify, const struct principal *who)
+{
+  gint64 age_ms = (gint64)identify->config->http_sign_in_ms;
+  if (who->expires_ms > 0)
+    age_ms = MIN (age_ms, who->expires_ms - g_get_real_time () / 1000);
+  return MAX (age_ms / 1000, 1);
+}
+
+static gboolean
+sign_in_with (struct identify *identify, const struct identify_facts *facts, char *secret,
+              struct sign_in *ret_sign_in, struct identity *identity)
+{
+  if (!identify_secret (identify, facts, secret, identity)) {
+    g_free (secret);
+    return FALSE;
+  }
+  *ret_sign_in = (struct sign_in){secret, cookie_age_s (identify, identity->who)};
+  return TRUE;
+}
+
+/* A new token for ACCOUNT, in place of the one that this browser may have. */
+static char *
+make_browser_token (struct identify *identify, const struct identify_facts *facts, const char *account,
+                    GError **error)
+{
+  g_autofree char *path = tokens_file (identify->config, error);
+  if (!path)
+    return NULL;
+  g_autofree char *before = identify_cookie (identify, facts);
+  gint64 expires_ms = g_get_real_time () / 1000 + (gint64)identify->config->http_sign_in_ms;
+  return browser_token_make (path, account, expires_ms, before, error);
+}
+
+gboolean
+identify_exchange_code (struct identify *identify, const struct identify_facts *facts, const char *code,
+                        struct sign_in *ret_sign_in, struct identity *ret_identity)
+{
+  g_autoptr (GError) problem = NULL;
+  *ret_identity = (struct identity){.identify = identify};
+  if (!check_own_page (identify, facts, ret_identity))
+    return FALSE;
+  g_autofree char *account = sign_in_codes_take (identify->codes, code, g_get_monotonic_time ());
+  if (!account)
+    return identify_refuse_token (identify, facts, ret_identity,
+                                  "the code is not valid: it works once, within a minute; adder open makes "
+                                  "another");
+  char *secret = make_browser_token (identify, facts, account, &problem);
+  if (!secret)
+    return identify_refuse (ret_identity, 500, ADDER_ERROR_FAILED, "%s", problem->message);
+  return sign_in_with (identify, facts, secret, ret_sign_in, ret_identity);
+}
+
+gboolean
+identify_take_token (struct identify *identify, const struct identify_facts *facts, const char *token,
+                     struct sign_in *ret_sign_in, struct identity *ret_identity)
+{
+  *ret_identity = (struct identity){.identify = identify};
+  if (!check_own_page (identify, facts, ret_identity))
+    return FALSE;
+  if (!browser_is_secret (token))
+    return identify_refuse_token (identify, facts, ret_identity, "this is not the form of a token");
+  if (!cookie_may_hold (token))
+    return identify_refuse (ret_identity, 400, ADDER_ERROR_INVALID,
+                            "the token is longer than a cookie can be: %d characters", COOKIE_SECRET_MAX);
+  return sign_in_with (identify, facts, g_strdup (token), ret_sign_in, ret_identity);
+}
+
+gboolean
+identify_sign_out (struct identify *identify, const struct identify_facts *facts, struct identity *identity)
+{
+  g_autoptr (GError) problem = NULL;
+  *identity = (struct identity){.identify = identify};
+  if (!check_own_page (identify, facts, identity))
+    return FALSE;
+  g_autofree char *secret = identify_cookie (identify, facts);
+  gboolean found = FALSE;
+  if (!secret || !g_str_has_prefix (secret, TOKEN_PREFIX))
+    return TRUE;
+  g_autofree char *path = tokens_file (identify->config, &problem);
+  if (path && browser_token_end (path, secret, &found, &problem))
+    return TRUE;
+  return identify_refuse (identity, 500, ADDER_ERROR_FAILED, "%s", problem->message);
+}
