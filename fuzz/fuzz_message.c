@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "engine/request/answer.h"
 #include "engine/request/message.h"
 #include "fuzz/fuzz.h"
 #include "sandbox/limits.h"
@@ -47,9 +48,15 @@ check_result (const char *text, gsize length)
 static void
 check_answer (const char *text, gsize length)
 {
-  g_autoptr (json_t) answer = message_read_answer (text, length);
-  g_autoptr (json_t) variables = message_read_variables (answer, VALUE_BYTES);
+  g_autoptr (json_t) answer = answer_read (text, length);
+  g_autoptr (json_t) variables = answer_read_variables (answer, VALUE_BYTES);
   FUZZ_REQUIRE (!variables || json_is_array (json_object_get (variables, "variables")));
+  g_autoptr (json_t) matches = answer_read_matches (answer, 10);
+  FUZZ_REQUIRE (!matches || json_array_size (json_object_get (matches, "matches")) <= 200);
+  g_autoptr (json_t) inspection = answer_read_inspection (answer);
+  FUZZ_REQUIRE (!inspection || json_is_string (json_object_get (inspection, "name")));
+  g_autofree char *problem = answer_problem (answer);
+  FUZZ_REQUIRE (!problem || !strpbrk (problem, "\n\r\x1b"));
 }
 
 int

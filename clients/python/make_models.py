@@ -38,6 +38,9 @@ MODELS = {
     "Checkpoint": ("Checkpoint", "A checkpoint of a session."),
     "SessionInfo": ("SessionInfo", "A session."),
     "Variable": ("Variable", "A variable of a session."),
+    "CompletionMatch": ("CompletionMatch", "What may stand at a cursor."),
+    "Completion": ("Completion", "What may stand at a cursor in a session's code."),
+    "Inspection": ("Inspection", "The object at a cursor in a session's code."),
     "HistoryCell": ("HistoryCell", "A cell that a session ran."),
     "History": ("History", "The cells of a session."),
     "ReplayedCell": (

@@ -44,6 +44,9 @@ MODELS = {
     "Checkpoint": ("makeCheckpoint", "", "A checkpoint of a session."),
     "SessionInfo": ("showSession", "", "A session."),
     "Variable": ("listVariables", "variables[]", "A variable of a session."),
+    "CompletionMatch": ("completeCode", "matches[]", "What may stand at a cursor."),
+    "Completion": ("completeCode", "", "What may stand at a cursor in a session's code."),
+    "Inspection": ("inspectName", "", "The object at a cursor in a session's code."),
     "HistoryCell": ("showHistory", "cells[]", "A cell that a session ran."),
     "History": ("showHistory", "", "The cells of a session."),
     "ReplayedCell": (

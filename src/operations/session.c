@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "engine/session/questions.h"
 #include "engine/session/sessions.h"
 #include "library/library.h"
 #include "operations/run.h"
@@ -90,18 +91,39 @@ read_names (const json_t *list, GError **error)
 }
 
 static json_t *
-session_variables (const struct operation_call *call, GError **error)
+session_list_variables (const struct operation_call *call, GError **error)
 {
   const json_t *named = json_object_get (call->params, "names");
   g_autoptr (GPtrArray) names = json_is_array (named) ? read_names (named, error) : NULL;
   if (json_is_array (named) && !names)
     return NULL;
   struct session *session = session_of (call, error);
-  json_t *variables = session ? session_ask (session, names ? "value" : "variables",
-                                             names ? (const char *const *)names->pdata : NULL, error)
-                              : NULL;
+  json_t *variables =
+      session ? session_variables (session, names ? (const char *const *)names->pdata : NULL, error) : NULL;
   session_unref (session);
   return variables;
+}
+
+static json_t *
+session_complete_code (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  json_t *matches = session ? session_complete (session, operation_text (call, "code"),
+                                                operation_number (call, "cursor"), error)
+                            : NULL;
+  session_unref (session);
+  return matches;
+}
+
+static json_t *
+session_inspect_code (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  json_t *found = session ? session_inspect (session, operation_text (call, "code"),
+                                             operation_number (call, "cursor"), error)
+                          : NULL;
+  session_unref (session);
+  return found;
 }
 
 static json_t *
@@ -132,10 +154,10 @@ session_make_branches (const struct operation_call *call, GError **error)
 }
 
 static json_t *
-session_reset (const struct operation_call *call, GError **error)
+session_forget_all (const struct operation_call *call, GError **error)
 {
   struct session *session = session_of (call, error);
-  g_autoptr (json_t) left = session ? session_ask (session, "reset", NULL, error) : NULL;
+  g_autoptr (json_t) left = session ? session_reset (session, error) : NULL;
   return session_shown (session, left != NULL);
 }
 
@@ -248,8 +270,30 @@ const struct operation session_operations[] = {
                 "cell.",
         .params = session_variables_params,
         .replies = session_variables_replies,
-        .run = session_variables,
+        .run = session_list_variables,
         .http = {"GET", OF_SESSION "/variables", "listVariables", 200},
+    },
+    {
+        .name = "session.complete",
+        .title = "Complete code in a session",
+        .text = "What may stand at the cursor, from the session's own names, as a notebook offers it while "
+                "one types. Runs no cell. A session that is at work answers at once, with `busy` and no "
+                "matches.",
+        .params = session_cursor_params,
+        .replies = session_complete_replies,
+        .run = session_complete_code,
+        .http = {"POST", OF_SESSION "/complete", "completeCode", 200},
+    },
+    {
+        .name = "session.inspect",
+        .title = "Inspect a name in a session",
+        .text = "The object whose name stands at the cursor, or that is being called there: its signature, "
+                "documentation and value. Runs no cell. A session that is at work answers at once, with "
+                "`busy`.",
+        .params = session_cursor_params,
+        .replies = session_inspect_replies,
+        .run = session_inspect_code,
+        .http = {"POST", OF_SESSION "/inspect", "inspectName", 200},
     },
     {
         .name = "session.history",
@@ -266,7 +310,7 @@ const struct operation session_operations[] = {
         .text = "Files stay.",
         .params = session_params,
         .replies = session_replies,
-        .run = session_reset,
+        .run = session_forget_all,
         .http = {"POST", OF_SESSION "/reset", "resetSession", 200},
     },
     {

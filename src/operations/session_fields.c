@@ -42,6 +42,19 @@ const struct field session_branch_params[] = {
     {0},
 };
 
+#define TYPED_MAX (1 << 18) /* characters that are completed in */
+
+const struct field session_cursor_params[] = {
+    SESSION,
+    {.name = "code", .types = FIELD_TEXT, .maximum = TYPED_MAX, .text = "What has been typed."},
+    {.name = "cursor",
+     .types = FIELD_INTEGER,
+     .maximum = TYPED_MAX,
+     .unit = "characters",
+     .text = "The number of characters before the cursor."},
+    {0},
+};
+
 /* ---- replies ---- */
 
 /* clang-format off */
@@ -107,6 +120,33 @@ static const struct field variables_fields[] = {
     FIELD_END ("VariableList"),
 };
 
+#define BUSY FLAG ("busy", "Whether the session is at work, and was not asked.")
+
+static const struct field match_fields[] = {
+    TEXT ("text", "What stands in place of the characters from `start` to `end`."),
+    TEXT ("kind", "Such as function, class, module, variable, keyword, path or magic; empty if unknown."),
+    TEXT_0 ("signature", "How it is called."),
+    FIELD_END ("CompletionMatch"),
+};
+static const struct field completion_fields[] = {
+    BUSY,
+    WHOLE ("start", "The number of characters before what is replaced."),
+    WHOLE ("end", "The number of characters up to its end."),
+    LIST ("matches", match_fields, "At most 200 of them."),
+    FLAG ("more", "Whether there are more."),
+    FIELD_END ("Completion"),
+};
+static const struct field inspection_fields[] = {
+    BUSY,
+    FLAG ("found", "Whether there is an object."),
+    TEXT ("name", "The name in the code."),
+    TEXT ("type", "Its class."),
+    TEXT_0 ("signature", "How it is called."),
+    TEXT_0 ("documentation", "Its own, or that of its class."),
+    TEXT_0 ("value", "Of one that is neither called nor a module."),
+    FIELD_END ("Inspection"),
+};
+
 static const struct field cell_fields[] = {
     WHOLE ("cell", "Its number."), TEXT ("code", "What it ran."),         TEXT ("outcome", "How it ended."),
     TEXT ("started", "In UTC."),   REAL ("wall_ms", "How long it took."), FIELD_END ("HistoryCell"),
@@ -120,6 +160,8 @@ static const struct field history_fields[] = {
 const struct field *const session_replies[] = {session_whole_fields, NULL};
 const struct field *const session_list_replies[] = {list_fields, NULL};
 const struct field *const session_variables_replies[] = {variables_fields, NULL};
+const struct field *const session_complete_replies[] = {completion_fields, NULL};
+const struct field *const session_inspect_replies[] = {inspection_fields, NULL};
 const struct field *const session_history_replies[] = {history_fields, NULL};
 const struct field *const session_checkpoint_replies[] = {new_checkpoint_fields, NULL};
 const struct field *const session_checkpoints_replies[] = {checkpoints_fields, NULL};

@@ -18,6 +18,7 @@
 #include "engine/host/id.h"
 #include "engine/host/processor.h"
 #include "engine/pool/channel.h"
+#include "engine/request/answer.h"
 #include "engine/request/denial.h"
 #include "engine/request/explain.h"
 #include "engine/request/message.h"
@@ -745,14 +746,45 @@ test_answers (void)
   };
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_test_message ("%s", rows[i].text);
-    g_autoptr (json_t) answer = message_read_answer (rows[i].text, strlen (rows[i].text));
-    g_autoptr (json_t) variables = message_read_variables (answer, 4);
+    g_autoptr (json_t) answer = answer_read (rows[i].text, strlen (rows[i].text));
+    g_autoptr (json_t) variables = answer_read_variables (answer, 4);
     g_assert_cmpint (variables != NULL, ==, rows[i].good);
     const json_t *first = json_array_get (json_object_get (variables, "variables"), 0);
     const char *value = json_string_value (json_object_get (first, "value"));
     const char *type = json_string_value (json_object_get (first, "type"));
     g_assert_true (!value || strcmp (value, "0123") == 0);
     g_assert_true (!type || !strchr (type, 0x1b));
+  }
+}
+
+static void
+test_matches (void)
+{
+#define MATCHES(start, end, list) "{\"start\":" start ",\"end\":" end ",\"more\":false,\"matches\":" list "}"
+#define MATCH(text)               "{\"text\":\"" text "\",\"kind\":\"k\",\"signature\":null}"
+  static const struct {
+    const char *text;
+    int matches; /* -1: malformed */
+  } rows[] = {
+      {MATCHES ("0", "2", "[" MATCH ("a") "," MATCH ("b") "]"), 2},
+      {MATCHES ("0", "2", "[" MATCH ("a\\nb") "," MATCH ("b\\u001b") "]"), 0},
+      {MATCHES ("2", "1", "[]"), -1},
+      {MATCHES ("0", "3", "[]"), -1},
+      {MATCHES ("-1", "1", "[]"), -1},
+      {MATCHES ("0", "1.0", "[]"), -1},
+      {MATCHES ("0", "1", "{}"), -1},
+      {MATCHES ("0", "1", "[1]"), -1},
+      {MATCHES ("0", "1", "[{\"text\":\"a\",\"kind\":\"\"}]"), -1},
+      {"{\"start\":0,\"end\":0,\"matches\":[]}", -1},
+      {"{}", -1},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_test_message ("%s", rows[i].text);
+    g_autoptr (json_t) answer = answer_read (rows[i].text, strlen (rows[i].text));
+    g_assert_nonnull (answer);
+    g_autoptr (json_t) matches = answer_read_matches (answer, 2);
+    g_assert_cmpint (matches ? (int)json_array_size (json_object_get (matches, "matches")) : -1, ==,
+                     rows[i].matches);
   }
 }
 
@@ -1206,6 +1238,7 @@ UNIT_SUITE (engine)
   g_test_add_func ("/engine/denial/hints", test_denials_have_hints);
   g_test_add_func ("/engine/message/displays", test_displays);
   g_test_add_func ("/engine/message/answers", test_answers);
+  g_test_add_func ("/engine/message/matches", test_matches);
   g_test_add_func ("/engine/message/request", test_request_text);
   g_test_add_func ("/engine/request/check", test_request_check);
   g_test_add_func ("/engine/request/check-more", test_request_check_more);

@@ -347,6 +347,48 @@ export interface Variable {
   value?: string | undefined;
 }
 
+/** What may stand at a cursor. */
+export interface CompletionMatch {
+  /** What stands in place of the characters from `start` to `end`. */
+  text: string;
+  /** Such as function, class, module, variable, keyword, path or magic; empty if unknown. */
+  kind: string;
+  /** How it is called. */
+  signature: string | null;
+}
+
+/** What may stand at a cursor in a session's code. */
+export interface Completion {
+  /** Whether the session is at work, and was not asked. */
+  busy: boolean;
+  /** The number of characters before what is replaced. */
+  start: number;
+  /** The number of characters up to its end. */
+  end: number;
+  /** At most 200 of them. */
+  matches: CompletionMatch[];
+  /** Whether there are more. */
+  more: boolean;
+}
+
+/** The object at a cursor in a session's code. */
+export interface Inspection {
+  /** Whether the session is at work, and was not asked. */
+  busy: boolean;
+  /** Whether there is an object. */
+  found: boolean;
+  /** The name in the code. */
+  name: string;
+  /** Its class. */
+  type: string;
+  /** How it is called. */
+  signature: string | null;
+  /** Its own, or that of its class. */
+  documentation: string | null;
+  /** Of one that is neither called nor a module. */
+  value: string | null;
+}
+
 /** A cell that a session ran. */
 export interface HistoryCell {
   /** Its number. */

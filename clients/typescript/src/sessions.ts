@@ -4,7 +4,9 @@
 import type {
   CellOptions as ApiCellOptions,
   Checkpoint,
+  Completion,
   History,
+  Inspection,
   Replay as ReplayData,
   ReplayedCell as ReplayedCellData,
   ReplayOptions as ApiReplayOptions,
@@ -88,6 +90,21 @@ export class Session {
     const asking = { query, signal: options.signal };
     return (await this.#http.ask<{ variables: Variable[] }>("GET", this.#path("variables"), asking))
       .variables;
+  }
+
+  /**
+   * What may stand at the cursor in `code`. The cursor, and the numbers in the answer, count code points, of
+   * which some are two in the length of a string. A session that is at work answers at once, `busy`.
+   */
+  async complete(code: string, cursor: number, options: CallOptions = {}): Promise<Completion> {
+    const asking = { body: { code, cursor }, signal: options.signal };
+    return this.#http.ask("POST", this.#path("complete"), asking);
+  }
+
+  /** The object whose name stands at the cursor in `code`, or that is called there. */
+  async inspect(code: string, cursor: number, options: CallOptions = {}): Promise<Inspection> {
+    const asking = { body: { code, cursor }, signal: options.signal };
+    return this.#http.ask("POST", this.#path("inspect"), asking);
   }
 
   /** The cells that it ran. */

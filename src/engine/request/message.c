@@ -57,7 +57,7 @@ message_count_values (const char *text, gsize length)
   return count;
 }
 
-static json_t *
+json_t *
 message_parse (const char *text, gsize length)
 {
   if (message_count_values (text, length) > VALUES_MAX)
@@ -167,8 +167,7 @@ static const struct {
     {"line", INTEGER_OR_NULL, 0},     {"hint", TEXT_OR_NULL, HINT_BYTES},
 };
 
-/* Counts of things: not negative. */
-static gboolean
+gboolean
 message_is_count (const json_t *value)
 {
   return json_is_integer (value) && json_integer_value (value) >= 0;
@@ -187,16 +186,14 @@ is_counts (const json_t *list)
   return json_is_array (list) && json_array_size (list) <= DIMENSIONS_MAX;
 }
 
-/* 3.0 is no integer here: results keep the runner's types. */
-static gboolean
-has_type (const json_t *value, guint types)
+gboolean
+message_has_type (const json_t *value, guint types)
 {
   return field_has_type (value, types) && !json_is_real (value) &&
          (!json_is_array (value) || is_counts (value));
 }
 
-/* The beginning of STRING, at most MOST bytes of whole characters. */
-static json_t *
+json_t *
 message_cut (json_t *string, guint64 most)
 {
   const char *text = json_string_value (string);
@@ -209,9 +206,8 @@ message_cut (json_t *string, guint64 most)
   return json_stringn (text, length);
 }
 
-/* TEXT, a string, as one safe line of at most MOST bytes; NULL for other types. */
-static json_t *
-short_line (json_t *text, guint64 most)
+json_t *
+message_line (json_t *text, guint64 most)
 {
   if (!json_is_string (text))
     return NULL;
@@ -248,12 +244,12 @@ copy_error (const json_t *error, guint64 most)
   g_autoptr (json_t) copy = json_object ();
   for (gsize i = 0; i < G_N_ELEMENTS (error_fields); i++) {
     json_t *value = json_object_get (error, error_fields[i].name);
-    if (!has_type (value, error_fields[i].types))
+    if (!message_has_type (value, error_fields[i].types))
       return NULL;
     guint line_bytes = error_fields[i].line_bytes;
     if (json_is_string (value))
       json_object_set_new (copy, error_fields[i].name,
-                           line_bytes > 0 ? short_line (value, line_bytes) : message_cut (value, most));
+                           line_bytes > 0 ? message_line (value, line_bytes) : message_cut (value, most));
     else
       json_object_set (copy, error_fields[i].name, value);
   }
@@ -289,9 +285,9 @@ copy_violation (const json_t *violation)
 {
   json_t *line = json_object_get (violation, "line"), *column = json_object_get (violation, "column");
   json_t *hint = json_object_get (violation, "hint");
-  g_autoptr (json_t) rule = short_line (json_object_get (violation, "rule"), RULE_BYTES);
-  g_autoptr (json_t) text = short_line (json_object_get (violation, "text"), VIOLATION_BYTES);
-  g_autoptr (json_t) advice = json_is_null (hint) ? json_null () : short_line (hint, VIOLATION_BYTES);
+  g_autoptr (json_t) rule = message_line (json_object_get (violation, "rule"), RULE_BYTES);
+  g_autoptr (json_t) text = message_line (json_object_get (violation, "text"), VIOLATION_BYTES);
+  g_autoptr (json_t) advice = json_is_null (hint) ? json_null () : message_line (hint, VIOLATION_BYTES);
   if (!rule || !text || !advice || !message_is_place (line) || !message_is_place (column))
     return NULL;
   return json_pack ("{s:O, s:O, s:O, s:O, s:O}", "rule", rule, "line", line, "column", column, "text", text,
@@ -338,7 +334,7 @@ copy_denials (const json_t *list)
     if (!json_is_string (kind) || !json_is_string (detail) || !denial_is_kind (json_string_value (kind)))
       return NULL;
     if (index < DENIALS_MAX)
-      denial_add (copy, json_string_value (kind), short_line (detail, DETAIL_BYTES));
+      denial_add (copy, json_string_value (kind), message_line (detail, DETAIL_BYTES));
   }
   return g_steal_pointer (&copy);
 }
@@ -374,7 +370,7 @@ read_threads (const json_t *list, GStrv *ret_names)
   {
     if (!json_is_string (name))
       return FALSE;
-    g_autoptr (json_t) line = short_line (name, THREAD_NAME_BYTES);
+    g_autoptr (json_t) line = message_line (name, THREAD_NAME_BYTES);
     if (index < THREADS_MAX)
       g_ptr_array_add (names, g_strdup (json_string_value (line)));
   }
@@ -467,63 +463,6 @@ message_result_clear (struct message_result *result)
   g_clear_pointer (&result->violations, json_decref);
   g_clear_pointer (&result->threads, g_strfreev);
   g_clear_pointer (&result->tables, g_strfreev);
-}
-
-/* ---- answers ---- */
-
-static const struct {
-  const char *name;
-  guint types;
-  gboolean optional;
-} variable_fields[] = {
-    {"name", FIELD_TEXT, FALSE},       {"type", FIELD_TEXT, FALSE}, {"shape", COUNTS_OR_NULL, FALSE},
-    {"bytes", INTEGER_OR_NULL, FALSE}, {"value", FIELD_TEXT, TRUE},
-};
-
-static json_t *
-copy_variable (const json_t *variable, guint64 value_bytes)
-{
-  g_autoptr (json_t) copy = json_object ();
-  for (gsize i = 0; i < G_N_ELEMENTS (variable_fields); i++) {
-    const char *name = variable_fields[i].name;
-    json_t *value = json_object_get (variable, name);
-    if (!value && variable_fields[i].optional)
-      continue;
-    if (!value || !has_type (value, variable_fields[i].types))
-      return NULL;
-    if (variable_fields[i].optional)
-      json_object_set_new (copy, name, message_cut (value, value_bytes));
-    else if (json_is_string (value))
-      json_object_set_new (copy, name, short_line (value, WARNING_BYTES));
-    else
-      json_object_set (copy, name, value);
-  }
-  return g_steal_pointer (&copy);
-}
-
-json_t *
-message_read_answer (const char *text, gsize length)
-{
-  return message_parse (text, length);
-}
-
-json_t *
-message_read_variables (const json_t *answer, guint64 value_bytes)
-{
-  const json_t *list = json_object_get (answer, "variables"), *count = json_object_get (answer, "count");
-  if (!json_is_array (list) || !message_is_count (count))
-    return NULL;
-  g_autoptr (json_t) copies = json_array ();
-  gsize index;
-  json_t *variable;
-  json_array_foreach (list, index, variable)
-  {
-    json_t *copy = copy_variable (variable, value_bytes);
-    if (!copy)
-      return NULL;
-    json_array_append_new (copies, copy);
-  }
-  return json_pack ("{s:O, s:I}", "variables", copies, "count", json_integer_value (count));
 }
 
 /* ---- requests ---- */
@@ -726,12 +665,9 @@ message_write_cell (const struct run_request *request, guint64 number, gsize *re
 }
 
 char *
-message_write_question (const char *what, const char *const *names, guint64 value_bytes, gsize *ret_length)
+message_write_question (const char *what, const json_t *details, gsize *ret_length)
 {
-  json_t *object = json_pack ("{s:s}", "what", what);
-  if (names) {
-    json_object_set_new (object, "names", string_array (names));
-    json_object_set_new (object, "value_bytes", json_integer ((json_int_t)value_bytes));
-  }
+  json_t *object = details ? json_copy ((json_t *)(guintptr)details) : json_object ();
+  json_object_set_new (object, "what", json_string (what));
   return message_write_text (object, ret_length);
 }

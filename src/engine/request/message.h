@@ -51,13 +51,6 @@ json_t *message_take_charts (json_t *displays);
  * within their bounds. The caller's; NULL when malformed. */
 json_t *message_read_attempt (const char *text, gsize length);
 
-/* What a session answered (WIRE_ANSWER): an object, the caller's; NULL when it is none. */
-json_t *message_read_answer (const char *text, gsize length);
-
-/* An answer about variables: {"variables": [...], "count": n} with the known fields alone, each value cut to
- * VALUE_BYTES. The caller's; NULL when malformed. */
-json_t *message_read_variables (const json_t *answer, guint64 value_bytes);
-
 struct run_request;
 
 /* The text of WIRE_REQUEST. The caller's. */
@@ -66,8 +59,25 @@ char *message_write_request (const struct run_request *request, gsize *ret_lengt
 /* The bytes of WIRE_COMMAND, for a shell. The caller's. */
 char *message_write_command (const struct run_request *request, gsize *ret_length);
 
-/* The texts of WIRE_OPEN, of WIRE_CELL for the cell NUMBER, and of WIRE_ASK: NAMES may be NULL. */
+/* The texts of WIRE_OPEN, of WIRE_CELL for the cell NUMBER, and of WIRE_ASK: WHAT, with the members of
+ * DETAILS (may be NULL). */
 char *message_write_open (const struct run_request *request, gsize *ret_length);
 char *message_write_cell (const struct run_request *request, guint64 number, gsize *ret_length);
-char *message_write_question (const char *what, const char *const *names, guint64 value_bytes,
-                              gsize *ret_length);
+char *message_write_question (const char *what, const json_t *details, gsize *ret_length);
+
+/* ---- for those that read a part of a message ---- */
+
+/* An object of bounded size, the caller's; NULL: TEXT is none. */
+json_t *message_parse (const char *text, gsize length);
+
+/* Whether VALUE is one of TYPES (enum field_type); 3.0 is no integer, and a list is one of counts. */
+gboolean message_has_type (const json_t *value, guint types);
+
+/* Counts of things: not negative. */
+gboolean message_is_count (const json_t *value);
+
+/* The beginning of STRING, at most MOST bytes of whole characters. The caller's. */
+json_t *message_cut (json_t *string, guint64 most);
+
+/* TEXT as one safe line of at most MOST bytes; NULL when it is no string. The caller's. */
+json_t *message_line (json_t *text, guint64 most);

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/size.h"
+#include "engine/request/answer.h"
 #include "engine/request/explain.h"
 #include "engine/request/message.h"
 #include "engine/request/outcome.h"
@@ -17,9 +18,6 @@
 #include "engine/session/sessions_private.h"
 
 #define NAME_BYTES 64
-
-/* The time for an answer: users' own representations are code as well. */
-#define ANSWER_US (10 * G_USEC_PER_SEC)
 
 struct session *
 session_new (struct sessions *sessions, const struct run_request *options, const char *name)
@@ -200,7 +198,7 @@ session_reason_of_end (const struct session *session, struct sandbox *sandbox)
   return session_reason (session, &verdict, &facts, 0);
 }
 
-/* ---- questions ---- */
+/* ---- messages ---- */
 
 static gint64
 session_answer_bound (uint32_t kind)
@@ -232,8 +230,7 @@ session_take_answer (struct session *session, guint *displays, json_t **ret_answ
   case CHANNEL_FRAME:
     if (kind == WIRE_DISPLAY && (*displays)-- > 0)
       return TRUE;
-    *ret_answer =
-        kind == WIRE_ANSWER && !channel_is_sending (channel) ? message_read_answer (text, length) : NULL;
+    *ret_answer = kind == WIRE_ANSWER && !channel_is_sending (channel) ? answer_read (text, length) : NULL;
     if (*ret_answer)
       return TRUE;
     break;
@@ -248,9 +245,7 @@ session_take_answer (struct session *session, guint *displays, json_t **ret_answ
   return FALSE;
 }
 
-/* Sends a frame of KIND and waits for the answer, the caller's. It is interrupted after MAX_US; NULL with
- * ERROR (ADDER_ERROR_ENDED) when the session cannot go on: the message is the reason. */
-static json_t *
+json_t *
 session_exchange (struct session *session, uint32_t kind, const char *text, gsize length, gint64 most_us,
                   struct interrupt *interrupt, GError **error)
 {
@@ -287,57 +282,6 @@ session_exchange (struct session *session, uint32_t kind, const char *text, gsiz
     sessions_signal (session, 0);
     deadline_us = g_get_monotonic_time () + (gint64)sessions_grace_us (session);
   }
-}
-
-static json_t *
-exchange_variables (struct session *session, const char *what, const char *const *names,
-                    struct interrupt *interrupt, GError **error)
-{
-  gsize length;
-  guint64 most = session->limits.value[LIMIT_VALUE];
-  /* One answer has all values, and JSON may need six bytes for one. */
-  if (names)
-    most = MIN (most, WIRE_ANSWER_MAX / 8 / MAX (g_strv_length ((char **)(guintptr)names), 1));
-  g_autofree char *question = message_write_question (what, names, most, &length);
-  g_autoptr (json_t) answer =
-      session_exchange (session, WIRE_ASK, question, length, ANSWER_US, interrupt, error);
-  json_t *variables = answer ? message_read_variables (answer, most) : NULL;
-  if (answer && !variables)
-    session_set_ended (g_strdup ("it sent a message that Adder does not know"), error);
-  return variables;
-}
-
-/* Their number, if the answer is about all of them. */
-static guint64
-session_count_of (const json_t *variables)
-{
-  return (guint64)json_integer_value (json_object_get (variables, "count"));
-}
-
-json_t *
-session_ask (struct session *session, const char *what, const char *const *names, GError **error)
-{
-  struct interrupt interrupt;
-  GError *problem = NULL;
-  if (!interrupt_init (&interrupt, -1, error))
-    return NULL;
-  json_t *variables = NULL;
-  if (sessions_begin (session, TRUE, FALSE, &interrupt, &problem)) {
-    variables = exchange_variables (session, what, names, &interrupt, &problem);
-    struct session_result done = {.reason = problem ? g_strdup (problem->message) : NULL,
-                                  .counted = variables != NULL,
-                                  .reset = variables && strcmp (what, "reset") == 0,
-                                  .variables = session_count_of (variables)};
-    sessions_finish (session, &done);
-    if (problem) {
-      g_clear_error (&problem);
-      sessions_set_ended (session, &problem);
-    }
-  }
-  interrupt_clear (&interrupt);
-  if (problem)
-    g_propagate_error (error, problem);
-  return variables;
 }
 
 /* ---- making ---- */

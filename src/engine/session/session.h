@@ -40,7 +40,8 @@ struct session {
   GArray *given;        /* struct input: files that stay whatever its cells do; changed only by the holder */
   enum session_state state;
   struct ticket_lock lock;
-  gboolean looked_after;   /* the registry's own thread holds it: callers do not get `busy` for that */
+  gboolean looked_after;   /* it is held only briefly, by the registry's own thread or by a question while
+                            * somebody types: callers do not get `busy` for that */
   struct sandbox *sandbox; /* NULL: it has ended, and nobody holds it */
   struct interrupt *cell;  /* of the cell that runs, or NULL */
   guint64 cells;           /* cells begun */
@@ -103,4 +104,10 @@ gboolean session_forget_checkpoint (struct session *session, const char *checkpo
 /* Makes COUNT sessions from SESSION, or from its CHECKPOINT (NULL: now); all or none. Returns {"sessions":
  * [...]}. */
 json_t *session_branch (struct session *session, const char *checkpoint, guint count, GError **error);
-json_t *session_ask (struct session *session, const char *what, const char *const *names, GError **error);
+
+/* ---- by its holder ---- */
+
+/* Sends a frame of KIND (wire.h) and waits for the answer, the caller's. It is interrupted after MOST_US;
+ * NULL with ERROR (ADDER_ERROR_ENDED) when the session cannot go on: the message is the reason. */
+json_t *session_exchange (struct session *session, uint32_t kind, const char *text, gsize length,
+                          gint64 most_us, struct interrupt *interrupt, GError **error);

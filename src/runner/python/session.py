@@ -7,7 +7,9 @@ signals wait while none of the user's code runs, what the loop needs is bound be
 within the loop all the same becomes the answer that the daemon waits for."""
 
 import ast
+import contextlib
 import inspect
+import io
 import json
 import linecache
 import os
@@ -19,7 +21,7 @@ import types
 import _signal
 import _thread
 
-from adder_runner import _adder, attempts, blocked, branches, children, denials, display, execution, figures, guard, guarded, places, shell, tracebacks, variables
+from adder_runner import _adder, attempts, blocked, branches, children, complete, denials, display, execution, figures, guard, guarded, places, shell, tracebacks, variables
 
 INPUT_MISSING = "input() was called, but this cell has no standard input; pass it with the cell"
 NAMES_MAX = 20
@@ -322,19 +324,33 @@ class Session:
     # ---- questions ----
 
     def ask(self, request):
-        outcome = Outcome("<question>", 4096)
-        answer = {"variables": [], "count": 0}
+        answer = {}
 
         def find():
-            if request["what"] == "reset":
-                self.reset()
-            else:
-                names = request.get("names") if request["what"] == "value" else None
-                answer["variables"] = variables.describe(self.names, self.hidden(), names, request.get("value_bytes", 65536))
-            answer["count"] = variables.count(self.names, self.hidden())
+            answer.update(self.questions[request["what"]](self, request))
 
+        outcome = Outcome("<question>", 4096)
         self.run(QUESTION, outcome, find)
-        return {**answer, "error": outcome.error} if outcome.error else answer
+        return {"variables": [], "count": 0, **answer, "error": outcome.error} if outcome.error else answer
+
+    def ask_variables(self, request):
+        found = variables.describe(self.names, self.hidden(), request.get("names"), request.get("value_bytes", 65536))
+        return {"variables": found, "count": variables.count(self.names, self.hidden())}
+
+    def ask_reset(self, request):
+        self.reset()
+        return {"variables": [], "count": variables.count(self.names, self.hidden())}
+
+    def ask_complete(self, request):
+        with unheard():
+            return complete.complete(self, request["code"], request["cursor"])
+
+    def ask_inspect(self, request):
+        with unheard():
+            return complete.look(self, request["code"], request["cursor"])
+
+    # By what the daemon calls them.
+    questions = {"variables": ask_variables, "value": ask_variables, "reset": ask_reset, "complete": ask_complete, "inspect": ask_inspect}
 
     def reset(self):
         figures.close_all()
@@ -416,6 +432,24 @@ def ends_quietly(text):
 
 def again(error):
     raise error
+
+
+class Silence(io.TextIOBase):
+    """A stream that takes any text."""
+
+    def write(self, text):
+        return len(text)
+
+
+@contextlib.contextmanager
+def unheard():
+    """What code prints in the meantime belongs to no cell."""
+    saved = sys.stdout, sys.stderr
+    sys.stdout = sys.stderr = Silence()
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = saved
 
 
 def flush():

@@ -367,6 +367,54 @@ class Variable:
 
 
 @dataclasses.dataclass(frozen=True)
+class CompletionMatch:
+    """What may stand at a cursor."""
+
+    text: str
+    """What stands in place of the characters from `start` to `end`."""
+    kind: str
+    """Such as function, class, module, variable, keyword, path or magic; empty if unknown."""
+    signature: Optional[str] = None
+    """How it is called."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Completion:
+    """What may stand at a cursor in a session's code."""
+
+    busy: bool
+    """Whether the session is at work, and was not asked."""
+    start: int
+    """The number of characters before what is replaced."""
+    end: int
+    """The number of characters up to its end."""
+    more: bool
+    """Whether there are more."""
+    matches: List[CompletionMatch] = dataclasses.field(default_factory=list)
+    """At most 200 of them."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Inspection:
+    """The object at a cursor in a session's code."""
+
+    busy: bool
+    """Whether the session is at work, and was not asked."""
+    found: bool
+    """Whether there is an object."""
+    name: str
+    """The name in the code."""
+    type: str
+    """Its class."""
+    signature: Optional[str] = None
+    """How it is called."""
+    documentation: Optional[str] = None
+    """Its own, or that of its class."""
+    value: Optional[str] = None
+    """Of one that is neither called nor a module."""
+
+
+@dataclasses.dataclass(frozen=True)
 class HistoryCell:
     """A cell that a session ran."""
 

@@ -79,6 +79,16 @@ class AsyncSession:
         reply = await self._http.ask("GET", self._path("variables"), query=query)
         return [decode(models.Variable, each) for each in reply["variables"]]
 
+    async def complete(self, code: str, cursor: Optional[int] = None) -> models.Completion:
+        """What may stand at CURSOR, by default the end, in CODE. A session that is at work answers at once, `busy`."""
+        body = {"code": code, "cursor": len(code) if cursor is None else cursor}
+        return decode(models.Completion, await self._http.ask("POST", self._path("complete"), body=body))
+
+    async def inspect(self, code: str, cursor: Optional[int] = None) -> models.Inspection:
+        """The object whose name stands at CURSOR, by default the end, in CODE, or that is called there."""
+        body = {"code": code, "cursor": len(code) if cursor is None else cursor}
+        return decode(models.Inspection, await self._http.ask("POST", self._path("inspect"), body=body))
+
     async def history(self) -> models.History:
         """The code of its cells, and how they ended."""
         return decode(models.History, await self._http.ask("GET", self._path("history")))

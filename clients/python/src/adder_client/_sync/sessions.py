@@ -80,6 +80,16 @@ class Session:
         reply = self._http.ask("GET", self._path("variables"), query=query)
         return [decode(models.Variable, each) for each in reply["variables"]]
 
+    def complete(self, code: str, cursor: Optional[int] = None) -> models.Completion:
+        """What may stand at CURSOR, by default the end, in CODE. A session that is at work answers at once, `busy`."""
+        body = {"code": code, "cursor": len(code) if cursor is None else cursor}
+        return decode(models.Completion, self._http.ask("POST", self._path("complete"), body=body))
+
+    def inspect(self, code: str, cursor: Optional[int] = None) -> models.Inspection:
+        """The object whose name stands at CURSOR, by default the end, in CODE, or that is called there."""
+        body = {"code": code, "cursor": len(code) if cursor is None else cursor}
+        return decode(models.Inspection, self._http.ask("POST", self._path("inspect"), body=body))
+
     def history(self) -> models.History:
         """The code of its cells, and how they ended."""
         return decode(models.History, self._http.ask("GET", self._path("history")))

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Questions to sessions: each is sent, awaited for a bounded time, and its answer checked. */
+#include "engine/session/questions.h"
+
+#include "adder_types.h"
+#include "common/json.h"
+#include "engine/request/answer.h"
+#include "engine/request/message.h"
+#include "engine/session/sessions_private.h"
+#include "runner/wire.h"
+
+/* The time for an answer: users' own representations are code as well. */
+#define ANSWER_US (10 * G_USEC_PER_SEC)
+
+/* While somebody types. */
+#define TYPING_US (2 * G_USEC_PER_SEC)
+
+struct question {
+  const char *what;      /* as runner/python/session.py knows it */
+  const json_t *details; /* its other members; or NULL */
+  gint64 most_us;
+  gboolean at_once; /* does not wait for the session */
+  gboolean resets;
+  /* The answer checked and copied, NULL when it is malformed. BOUND is the question's. */
+  json_t *(*read) (const json_t *answer, guint64 bound);
+  guint64 bound;
+};
+
+/* Sets ERROR to ADDER_ERROR_ENDED, with the reason for which the session ends, where its answer is
+ * malformed. */
+static json_t *
+question_exchange (struct session *session, const struct question *question, struct interrupt *interrupt,
+                   GError **error)
+{
+  gsize length;
+  g_autofree char *text = message_write_question (question->what, question->details, &length);
+  g_autoptr (json_t) answer =
+      session_exchange (session, WIRE_ASK, text, length, question->most_us, interrupt, error);
+  if (!answer)
+    return NULL;
+  json_t *value = question->read (answer, question->bound);
+  g_autofree char *problem = value ? NULL : answer_problem (answer);
+  if (problem)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the session could not answer: %s", problem);
+  else if (!value)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "it sent a message that Adder does not know");
+  return value;
+}
+
+/* A cell that comes while somebody types waits, even if it would not wait for another cell. */
+static void
+question_mark (struct session *session, const struct question *question, gboolean held)
+{
+  if (!question->at_once)
+    return;
+  sessions_lock (session->sessions);
+  session->looked_after = held;
+  sessions_unlock (session->sessions);
+}
+
+static json_t *
+session_ask (struct session *session, const struct question *question, GError **error)
+{
+  struct interrupt interrupt;
+  GError *problem = NULL;
+  if (!interrupt_init (&interrupt, -1, error))
+    return NULL;
+  json_t *value = NULL;
+  if (sessions_begin (session, !question->at_once, FALSE, &interrupt, &problem)) {
+    question_mark (session, question, TRUE);
+    value = question_exchange (session, question, &interrupt, &problem);
+    question_mark (session, question, FALSE);
+    gboolean ended = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_ENDED);
+    const json_t *count = json_object_get (value, "count");
+    struct session_result done = {.reason = ended ? g_strdup (problem->message) : NULL,
+                                  .counted = count != NULL,
+                                  .reset = value && question->resets,
+                                  .variables = (guint64)json_integer_value (count)};
+    sessions_finish (session, &done);
+    if (ended) {
+      g_clear_error (&problem);
+      sessions_set_ended (session, &problem);
+    }
+  }
+  interrupt_clear (&interrupt);
+  if (problem)
+    g_propagate_error (error, problem);
+  return value;
+}
+
+/* ---- variables ---- */
+
+json_t *
+session_variables (struct session *session, const char *const *names, GError **error)
+{
+  struct question question = {.what = "variables", .most_us = ANSWER_US, .read = answer_read_variables};
+  if (!names)
+    return session_ask (session, &question, error);
+  /* One answer has all values, and JSON may need six bytes for one. */
+  gsize count = MAX (g_strv_length ((char **)(guintptr)names), 1);
+  question.bound = MIN (session->limits.value[LIMIT_VALUE], WIRE_ANSWER_MAX / 8 / count);
+  json_t *list = json_array ();
+  for (gsize i = 0; names[i]; i++)
+    json_array_append_new (list, json_string (names[i]));
+  g_autoptr (json_t) details =
+      json_pack ("{s:o, s:I}", "names", list, "value_bytes", (json_int_t)question.bound);
+  question.details = details;
+  return session_ask (session, &question, error);
+}
+
+json_t *
+session_reset (struct session *session, GError **error)
+{
+  const struct question question = {
+      .what = "reset", .most_us = ANSWER_US, .read = answer_read_variables, .resets = TRUE};
+  return session_ask (session, &question, error);
+}
+
+/* ---- while somebody types ---- */
+
+static json_t *
+read_inspection (const json_t *answer, G_GNUC_UNUSED guint64 bound)
+{
+  return answer_read_inspection (answer);
+}
+
+/* The value of QUESTION about CURSOR in CODE. What cannot be answered, since code fails or the session is in
+ * use, is an answer with NOTHING, which is taken over. */
+static json_t *
+ask_typing (struct session *session, const char *code, guint64 cursor, struct question *question,
+            json_t *nothing, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) none = nothing;
+  g_autoptr (json_t) details = json_pack ("{s:s, s:I}", "code", code, "cursor", (json_int_t)cursor);
+  question->details = details;
+  question->most_us = TYPING_US;
+  question->at_once = TRUE;
+  json_t *value = session_ask (session, question, &problem);
+  gboolean busy = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY);
+  if (!value && !busy && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_FAILED)) {
+    g_propagate_error (error, g_steal_pointer (&problem));
+    return NULL;
+  }
+  if (!value)
+    value = g_steal_pointer (&none);
+  json_object_set_new (value, "busy", json_boolean (busy));
+  return value;
+}
+
+json_t *
+session_complete (struct session *session, const char *code, guint64 cursor, GError **error)
+{
+  struct question question = {
+      .what = "complete", .read = answer_read_matches, .bound = (guint64)g_utf8_strlen (code, -1)};
+  cursor = MIN (cursor, question.bound);
+  json_t *nothing = json_pack ("{s:I, s:I, s:[], s:b}", "start", (json_int_t)cursor, "end",
+                               (json_int_t)cursor, "matches", "more", FALSE);
+  return ask_typing (session, code, cursor, &question, nothing, error);
+}
+
+json_t *
+session_inspect (struct session *session, const char *code, guint64 cursor, GError **error)
+{
+  struct question question = {.what = "inspect", .read = read_inspection};
+  json_t *nothing = json_pack ("{s:b, s:s, s:s, s:n, s:n, s:n}", "found", FALSE, "name", "", "type", "",
+                               "signature", "documentation", "value");
+  return ask_typing (session, code, cursor, &question, nothing, error);
+}

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a notebook asks a session beside its cells, over HTTP and the local socket: completions, documentation, results of earlier
+cells, rows of tables, differences; and what a session that is busy, hostile, ended or another's answers."""
+import json
+import os
+import threading
+
+import pytest
+
+import harness
+import http_bed
+from harness import unique, wait_until
+from test_local_socket import Client, operate
+
+FOREVER = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
+
+
+@pytest.fixture(scope="module")
+def served(installation, user, common_directory):
+    """One daemon, an admin and two users; `science` is the environment with IPython and pandas."""
+    directory = harness.new_directory(common_directory, "questions-" + user.name)
+    os.chmod(directory, 0o755)
+    adder = harness.Adder(installation, user, directory, "[environment]\ndefault = system\n[sessions]\nmax_sessions_per_owner = 60\n")
+    bed = http_bed.Served(adder, start=False)
+    bed.alice, bed.bob = bed.token("alice"), bed.token("bob")
+    bed.start()
+    bed.has_science = adder.has_environment("science")
+    yield bed
+    bed.stop()
+
+
+class Asked:
+    """A session of Alice's."""
+
+    def __init__(self, served, environment="system", **options):
+        self.served = served
+        made = served.post("/v1/sessions", {"environment": environment, **options}, secret=served.alice)
+        assert made.status == 201, made
+        self.info = made.json()
+        self.id = self.info["session_id"]
+        self.path = f"/v1/sessions/{self.id}"
+
+    def ask(self, method, path, body=None, status=200):
+        reply = self.served.ask(method, self.path + path, body, secret=self.served.alice)
+        assert reply.status == status, reply
+        return reply.json()
+
+    def cell(self, code, **options):
+        return self.ask("POST", "/cells", {"code": code, **options})
+
+    def show(self):
+        return self.ask("GET", "")
+
+    def complete(self, code, cursor=None):
+        return self.ask("POST", "/complete", {"code": code, "cursor": len(code) if cursor is None else cursor})
+
+    def texts(self, code, cursor=None):
+        return [match["text"] for match in self.complete(code, cursor)["matches"]]
+
+    def inspect(self, code, cursor=None):
+        return self.ask("POST", "/inspect", {"code": code, "cursor": len(code) if cursor is None else cursor})
+
+    def end(self):
+        self.ask("DELETE", "")
+
+    def begin_forever(self):
+        """A cell that runs until it is interrupted; the thread that waits for it."""
+        thread = threading.Thread(target=self.cell, args=(FOREVER,), kwargs={"limits": {"wall_ms": 100_000}}, daemon=True)
+        thread.start()
+        wait_until(lambda: self.show()["state"] == "busy", "the cell to begin")
+        return thread
+
+    def stop(self, thread):
+        def stopped():
+            self.ask("POST", "/interrupt")
+            thread.join(0.05)
+            return not thread.is_alive()
+
+        wait_until(stopped, "the end of the cell")
+
+
+@pytest.fixture
+def asked(served):
+    made = Asked(served)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def notebook(served):
+    """One with IPython and pandas."""
+    if not served.has_science:
+        harness.skip_without("science")
+    made = Asked(served, "science")
+    yield made
+    made.end()
+
+
+@pytest.fixture(params=["system", "science"])
+def either(served, request):
+    if request.param == "science" and not served.has_science:
+        harness.skip_without("science")
+    made = Asked(served, request.param)
+    yield made
+    made.end()
+
+
+def hostile(asked, module, function, answer):
+    """ASKED answers with the Python text ANSWER, from now on."""
+    code = f"import sys\nvars(sys.modules['adder_runner.{module}'])[{function!r}] = lambda *more: {answer}"
+    assert asked.cell(code)["outcome"] == "ok"
+
+
+# ---- completion ----
+
+
+@pytest.mark.quick
+def test_completion(either):
+    either.cell("import math\nclass Thing:\n    size = 1\n    def grow(self, by, twice=False): 'Makes it larger.'\nthing = Thing()\nthing.label = 'a'\nthirst = 1")
+    assert either.texts("thi") == ["thing", "thirst"]
+    found = either.complete("x = thing.gr + 1", 12)
+    assert (found["start"], found["end"], found["busy"], found["more"]) == (10, 12, False, False)
+    assert found["matches"] == [{"text": "grow", "kind": "function", "signature": "(by, twice=False)"}]
+    assert {"grow", "label", "size"} <= set(either.texts("thing."))
+    assert "sqrt" in either.texts("math.sq") and "print" in either.texts("pri")
+    assert "while" in either.texts("whi")
+    assert "xml" in either.texts("import xm") and either.texts("import xml.dom.mini") == ["minicompat", "minidom"]
+    assert either.texts("from xml.dom import mini") == ["minicompat", "minidom"]
+    assert either.texts("from math import cei") == ["ceil"]
+    assert either.texts("nothing_like_it.") == [] and either.complete("", 0)["busy"] is False
+    # Characters are counted, not bytes; a cursor behind the end is at the end.
+    found = either.complete("'é😀'; thing.la")
+    assert [match["text"] for match in found["matches"]] == ["label"] and found["end"] == len("'é😀'; thing.la")
+    assert either.complete("thing.la", 1000)["end"] == 8
+
+
+def test_completion_as_ipython_does_it(notebook):
+    notebook.cell("import pandas as pd\ndf = pd.DataFrame({'price': [1], 'place': ['x']})\nd = {'one key': 1}")
+    assert "price" in notebook.texts("df.pri") and "one key" in notebook.texts("d['")
+    assert "%timeit" in notebook.texts("%timei")
+    found = notebook.complete("'abc'.upp")
+    assert found["matches"][0]["text"] == "upper" and (found["start"], found["end"]) == (6, 9)
+
+
+@pytest.mark.quick
+def test_to_complete_runs_and_changes_nothing(either):
+    either.cell("class Odd:\n    @property\n    def value(self):\n        global ran\n        ran = True\n        return self\n    other = 1\nodd = Odd()")
+    before = either.show()
+    for code in ("odd.", "odd.value.", "odd.va", "od", "import antigr", "from this import ", "odd.value.other"):
+        either.complete(code)
+        either.inspect(code)
+    after = either.show()
+    assert (after["cells"], after["variables"]) == (before["cells"], before["variables"]) == (1, 2)
+    assert len(either.ask("GET", "/history")["cells"]) == 1
+    said = either.cell("import sys\nprint('ran' in globals(), 'this' in sys.modules, 'antigravity' in sys.modules)")
+    assert said["stdout"] == "False False False\n" and said["session"]["cell"] == 2
+
+
+def test_what_a_match_may_be(either):
+    """Bounded in number and length; and nothing that is printed meanwhile is a cell's."""
+    either.cell("class Many:\n    def __dir__(self):\n        print('printed')\n        return ['a%d' % i for i in range(1000)] + ['b' * 100_000, 'c\\ud800']\nmany = Many()")
+    found = either.complete("many.a")
+    assert len(found["matches"]) == 200 and found["more"] is True
+    assert all(len(text) <= 1000 for text in either.texts("many.")) and either.texts("many.b") == []
+    assert either.cell("print(1)")["stdout"] == "1\n"
+
+
+@pytest.mark.quick
+def test_inspection(either):
+    either.cell("def area(width, height=1):\n    'Width times height.'\n    return width * height\nnumbers = [1, 2]\nlong = ['x'] * 100_000\nclass Bad:\n    def __repr__(self): raise ValueError('no')\nbad = Bad()")
+    found = either.inspect("area")
+    assert found == {"busy": False, "found": True, "name": "area", "type": "function", "signature": "(width, height=1)", "documentation": "Width times height.", "value": None}
+    assert either.inspect("y = area(3, ")["name"] == "area" and either.inspect("area(numbers", 6)["name"] == "numbers"
+    assert either.inspect("numbers")["value"] == "[1, 2]" and either.inspect("numbers.app")["found"] is False
+    assert either.inspect("numbers.append")["name"] == "numbers.append"
+    assert len(either.inspect("long")["value"]) <= 8192 and "ValueError" in either.inspect("bad")["value"]
+    assert either.inspect("nothing") == {"busy": False, "found": False, "name": "", "type": "", "signature": None, "documentation": None, "value": None}
+    assert either.inspect("len(")["found"] is True
+
+
+def test_a_busy_session_says_so(asked):
+    thread = asked.begin_forever()
+    found = asked.complete("pri")
+    assert found == {"busy": True, "start": 3, "end": 3, "matches": [], "more": False}
+    assert asked.inspect("print")["busy"] is True and asked.inspect("print")["found"] is False
+    asked.stop(thread)
+    assert asked.texts("pri") == ["print"]
+
+
+def test_code_that_takes_long_to_complete_is_interrupted(asked):
+    asked.cell("class Slow:\n    def __dir__(self):\n        while True: pass\n    def __repr__(self):\n        while True: pass\nslow = Slow()")
+    assert asked.texts("slow.") == [] and asked.inspect("slow")["found"] is False
+    assert asked.cell("print(1)")["stdout"] == "1\n", "the session goes on"
+
+
+# Each ends its session: (what the function that answers returns, what is asked).
+ODD_MATCHES = {
+    "nothing": "{}",
+    "a list": "{'start': 0, 'end': 0, 'more': False, 'matches': {}}",
+    "a start behind the end": "{'start': 2, 'end': 1, 'more': False, 'matches': []}",
+    "an end behind the code": "{'start': 0, 'end': 4, 'more': False, 'matches': []}",
+    "a negative start": "{'start': -1, 'end': 1, 'more': False, 'matches': []}",
+    "numbers as matches": "{'start': 0, 'end': 1, 'more': False, 'matches': [1]}",
+    "too many matches": "{'start': 0, 'end': 1, 'more': False, 'matches': [{'text': 'a', 'kind': '', 'signature': None}] * 201}",
+    "a signature that is a list": "{'start': 0, 'end': 1, 'more': False, 'matches': [{'text': 'a', 'kind': '', 'signature': []}]}",
+    "no word on more": "{'start': 0, 'end': 1, 'matches': []}",
+    "a number that is no JSON": "{'start': 0, 'end': float('nan'), 'more': False, 'matches': []}",
+}
+
+
+@pytest.mark.parametrize("name", ODD_MATCHES)
+def test_a_hostile_completion_ends_its_session(served, name):
+    asked = Asked(served)
+    hostile(asked, "complete", "complete", ODD_MATCHES[name])
+    reply = served.post(asked.path + "/complete", {"code": "abc", "cursor": 3}, secret=served.alice)
+    assert reply.status == 410 and "does not know" in reply.json()["detail"], reply
+    assert asked.show()["state"] == "ended"
+
+
+def test_hostile_texts_are_bounded_and_lines(asked):
+    text = "{'start': 0, 'end': 1, 'more': False, 'extra': 1, 'matches': [{'text': 'x' * 100_000, 'kind': 'k\\n' * 1000, 'signature': '\\x1b[2J' * 9999}, {'text': 'a\\nb', 'kind': '', 'signature': None}]}"
+    hostile(asked, "complete", "complete", text)
+    found = asked.complete("abc")
+    (match,) = found["matches"]
+    assert set(found) == {"busy", "start", "end", "matches", "more"}
+    assert len(match["text"]) <= 8192 and len(match["kind"]) <= 40 and len(match["signature"]) <= 2000
+    assert match["kind"].isprintable() and match["signature"].isprintable()
+
+
+@pytest.mark.parametrize("answer", ["{}", "{'found': 1}", "{'found': True, 'name': 'a', 'type': 5, 'signature': None, 'documentation': None, 'value': None}"])
+def test_a_hostile_inspection_ends_its_session(served, answer):
+    asked = Asked(served)
+    hostile(asked, "complete", "look", answer)
+    assert served.post(asked.path + "/inspect", {"code": "abc", "cursor": 3}, secret=served.alice).status == 410
+
+
+# ---- who may ask, and for what ----
+
+QUESTIONS = {
+    "complete": ("POST", "/complete", {"code": "a", "cursor": 1}),
+    "inspect": ("POST", "/inspect", {"code": "a", "cursor": 1}),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_sessions_of_others_and_none(served, asked, name):
+    method, path, body = QUESTIONS[name]
+    for secret, session in ((served.bob, asked.id), (served.alice, "no-such")):
+        reply = served.ask(method, f"/v1/sessions/{session}{path}", body, secret=secret)
+        assert reply.status == 404, reply
+    assert served.ask(method, asked.path + path, body, secret="").status == 401
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_sessions_that_have_ended(served, name):
+    method, path, body = QUESTIONS[name]
+    asked = Asked(served)
+    asked.end()
+    reply = served.ask(method, asked.path + path, body, secret=served.alice)
+    assert reply.status == 410 and "on request" in reply.json()["detail"], reply
+
+
+BAD = {
+    "complete": [{}, {"code": "a"}, {"code": 5, "cursor": 1}, {"code": "a", "cursor": -1}, {"code": "a", "cursor": 1.5}, {"code": "a" * 300_000, "cursor": 1}, {"code": "a", "cursor": 1, "more": 1}],
+}
+BAD["inspect"] = BAD["complete"]
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_questions(served, asked, name):
+    method, path, _ = QUESTIONS[name]
+    for body in BAD[name]:
+        reply = served.ask(method, asked.path + path, body, secret=served.alice)
+        assert reply.status == 400 and reply.json()["detail"], (body, reply)
+    assert asked.show()["state"] == "idle"
+
+
+@pytest.mark.quick
+def test_over_the_local_socket(served):
+    with Client(served.adder) as client:
+        session = operate(client, "session.new", environment="system")["session_id"]
+        assert operate(client, "run.new", code="name_of_mine = 1", session=session)["outcome"] == "ok"
+        found = operate(client, "session.complete", session=session, code="name_of", cursor=7)
+        assert [match["text"] for match in found["matches"]] == ["name_of_mine"], json.dumps(found)
+        assert operate(client, "session.inspect", session=session, code="name_of_mine", cursor=3)["value"] == "1"
+        operate(client, "session.end", session=session)
+
