@@ -28,6 +28,9 @@ export function SignIn({ problem }: { problem?: string | undefined }) {
           <img src="/favicon.svg" alt="" width="32" height="32" /> Adder
         </h1>
         {wasSignedIn.value && <p class="notice">You are signed out: the token was revoked or has expired. What the page shows is kept.</p>}
+        {!isSecureContext && (
+          <Failure>Browsers keep nobody signed in over plain HTTP from another machine. Open this page over https, or through an SSH tunnel.</Failure>
+        )}
         {failure.value && <Failure>{failure.value}</Failure>}
         <p>On the machine of this daemon, run</p>
         <pre class="command">adder open</pre>
