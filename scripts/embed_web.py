@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds web/ and makes the source of the module adder-web of it: all files in one, and a table that says where each is.
 
-    embed_web.py SOURCES NODE PACKAGES SOURCE.c FILES.bin DEPENDENCIES.d
+    embed_web.py CHECKOUT NODE PACKAGES VERSION SOURCE.c FILES.bin DEPENDENCIES.d
 
-Runs Vite with NODE on the folder SOURCES and the packages in PACKAGES/node_modules. What compresses well is held as gzip alone.
+Runs Vite with NODE on a copy of CHECKOUT/web, beside the packages in PACKAGES/node_modules. What compresses well is held as gzip
+alone.
 """
 import gzip
 import hashlib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +33,7 @@ TYPES = {
     ".woff2": "font/woff2",
 }
 ASSET = re.compile(r"assets/[A-Za-z0-9_.-]+-[A-Za-z0-9_-]{6,}\.[a-z0-9]+")
+SOURCES = ("web", "clients/typescript/src")
 WORTHWHILE = 0.9  # gzip must be at most this much of the original
 
 
@@ -38,14 +41,19 @@ def fail(text):
     sys.exit(f"embed_web.py: {text}")
 
 
-def build(sources, node, packages, out):
-    """The page, in the folder OUT."""
-    environment = {**os.environ, "ADDER_WEB_OUT": str(out), "ADDER_WEB_PACKAGES": str(packages), "NODE_ENV": "production"}
-    vite = packages / "node_modules/vite/bin/vite.js"
-    command = [str(node), str(vite), "build", "--config", str(sources / "vite.config.js"), "--logLevel", "warn"]
-    ended = subprocess.run(command, cwd=sources, env=environment, stdin=subprocess.DEVNULL, check=False)
+def build(checkout, node, packages, version, scratch):
+    """The page, in a folder of SCRATCH. Modules find packages in a folder above them, and nothing is written to the checkout."""
+    out = scratch / "out"
+    for name in SOURCES:
+        shutil.copytree(checkout / name, scratch / name, ignore=shutil.ignore_patterns("node_modules", "dist"))
+    (scratch / "node_modules").symlink_to(packages / "node_modules")
+    settings = {"ADDER_WEB_OUT": out, "ADDER_WEB_CACHE": scratch / "cache", "ADDER_WEB_VERSION": version, "NODE_ENV": "production"}
+    environment = {**os.environ, **{name: str(value) for name, value in settings.items()}}
+    command = [str(node), str(packages / "node_modules/vite/bin/vite.js"), "build", "--logLevel", "warn"]
+    ended = subprocess.run(command, cwd=scratch / "web", env=environment, stdin=subprocess.DEVNULL, check=False)
     if ended.returncode != 0:
         fail("the page could not be built")
+    return out
 
 
 def read(out):
@@ -97,23 +105,21 @@ const struct web_assets adder_web_assets = {{assets}};
 """
 
 
-def dependencies(sources, target):
-    """All that the page is made of, for ninja."""
-    folders = [sources, sources.parent / "clients/typescript/src"]
-    files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and "node_modules" not in path.parts]
+def dependencies(checkout, target):
+    """All that the page is made of, for ninja; folders too, to which files may be added."""
+    found = [path for name in SOURCES for path in (checkout / name, *(checkout / name).rglob("*"))]
+    files = [path for path in found if "node_modules" not in path.parts and (path.is_file() or path.is_dir())]
     return f"{target}: " + " ".join(str(path).replace(" ", "\\ ") for path in sorted(files)) + "\n"
 
 
 def main():
-    sources, node, packages = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-    source, binary, listed = sys.argv[4:7]
-    with tempfile.TemporaryDirectory(prefix="web-", dir=pathlib.Path(source).parent) as scratch:
-        out = pathlib.Path(scratch) / "out"
-        build(sources, node, packages, out)
-        found = read(out)
+    checkout, node, packages = (pathlib.Path(word).absolute() for word in sys.argv[1:4])
+    version, source, binary, listed = sys.argv[4:8]
+    with tempfile.TemporaryDirectory(prefix="web-", dir=pathlib.Path(source).absolute().parent) as scratch:
+        found = read(build(checkout, node, packages, version, pathlib.Path(scratch)))
     pathlib.Path(binary).write_bytes(b"".join(content for _, _, content, _ in found.values()))
-    pathlib.Path(source).write_text(table(found, pathlib.Path(binary).resolve()))
-    pathlib.Path(listed).write_text(dependencies(sources, source))
+    pathlib.Path(source).write_text(table(found, pathlib.Path(binary).absolute()))
+    pathlib.Path(listed).write_text(dependencies(checkout, source))
 
 
 if __name__ == "__main__":

@@ -55,6 +55,8 @@ static const struct cli_command commands[] = {
     {"serve", "[start | status | logs | reload | stop]", "run the daemon in the foreground or background",
      cli_serve, .travels = TRUE, .group = "Serve",
      .examples = "adder serve start\nadder serve status\nadder serve --http=127.0.0.1:8000"},
+    {"open", "[--print]", "open the web interface in a browser, signed in", cli_open,
+     .examples = "adder open\nadder open --print"},
 
     {"env", "COMMAND", "make, list, show and remove environments, and the image for containers", cli_env,
      .travels = TRUE, .group = "Set up",

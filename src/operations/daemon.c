@@ -90,6 +90,7 @@ const struct operation daemon_operations[] = {
             "Answers where the page is, on this machine, and with a code by which a browser signs in once "
             "as the caller. Listens on loopback for it if nothing does. Only on its machine.",
         .role = ROLE_ADMIN,
+        .flags = OPERATION_KEPT,
         .params = no_params,
         .replies = open_replies,
         .run = daemon_open,

@@ -109,6 +109,7 @@ int cli_mcp_install (int argc, char **argv);
 int cli_result_peek (int argc, char **argv);
 int cli_result_output (int argc, char **argv);
 int cli_result_export (int argc, char **argv);
+int cli_open (int argc, char **argv);
 int cli_serve (int argc, char **argv);
 int cli_serve_status (int argc, char **argv);
 void cli_serve_reload_view (const json_t *answer);
