@@ -269,10 +269,11 @@ http_head_check_length (struct http_request *request)
 void
 http_facts (struct http_request *request, struct identify_facts *ret_facts)
 {
-  const struct http_connection *connection = request->connection;
+  struct http_connection *connection = request->connection;
   *ret_facts = (struct identify_facts){
       .fd = connection->socket->fd,
       .tls = connection->listener->tls,
+      .peer = &connection->account,
       .method = request->method,
       .path = request->path,
       .host = http_header (request, "Host"),

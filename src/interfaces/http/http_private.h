@@ -82,6 +82,7 @@ struct http_connection {
   struct http_socket *socket;
   char *peer; /* by whom connections are counted: an address, a user id */
   struct wire *wire;
+  struct identify_peer account; /* of who connected, over TCP */
   enum http_phase phase;
   gint64 deadline_us;
   guint64 requests;

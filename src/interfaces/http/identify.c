@@ -380,6 +380,11 @@ identify_secret (struct identify *identify, const struct identify_facts *facts, 
   g_autoptr (GError) problem = NULL;
   gboolean expired = FALSE;
   identity->who = tokens_find (identify->tokens, secret, &expired, &problem);
+  if (identity->who && identity->who->is_browser && !identify_is_of_account (facts, identity->who->owner)) {
+    principal_unref (g_steal_pointer (&identity->who));
+    return identify_refuse_token (identify, facts, identity,
+                                  "the token is for a browser of another account of this machine");
+  }
   if (identity->who)
     return TRUE;
   const struct startup *startup = g_atomic_pointer_get (&identify->startup);
@@ -422,6 +427,9 @@ find_who (struct identify *identify, const struct identify_facts *facts, struct 
     return identify_refuse (
         identity, 401, ADDER_ERROR_REFUSED,
         "there is no token yet, and all requests are refused without one: create it where the server runs");
+  if (facts->cookies && !(facts->route->flags & HTTP_NO_COOKIE) && !identify_cookie_counts (identify, facts))
+    return identify_refuse (identity, 401, ADDER_ERROR_REFUSED,
+                            "a cookie counts only in requests of this server's own pages");
   return identify_refuse (identity, 401, ADDER_ERROR_REFUSED,
                           "a token is needed, in the header \"Authorization: Bearer TOKEN\"");
 }

@@ -36,12 +36,20 @@ gboolean identify_open_to (struct identify *identify, enum identify_reach reach,
  * none, or others exist by now. The identify's. */
 const char *identify_startup_token (struct identify *identify);
 
+/* Whose program a connection is of, looked up when it matters first. */
+struct identify_peer {
+  gboolean looked;
+  int result; /* of peer_tcp_look */
+  uid_t uid;
+};
+
 /* The facts of a request. A missing header is NULL; a duplicate must have been refused before (Host, Origin,
  * Authorization, Cookie, Sec-Fetch-Site). */
 struct identify_facts {
   int fd; /* the connection's socket, which knows both ends */
   gboolean tls;
-  const char *method, *path; /* the path without its query */
+  struct identify_peer *peer; /* the connection's; only one thread uses it */
+  const char *method, *path;  /* the path without its query */
   const char *host, *origin, *authorization;
   const char *cookies;                        /* Cookie */
   const char *fetch_site, *fetch_mode;        /* Sec-Fetch-Site, -Mode */

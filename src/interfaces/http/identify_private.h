@@ -28,6 +28,13 @@ gboolean identify_refuse_token (struct identify *identify, const struct identify
 gboolean identify_secret (struct identify *identify, const struct identify_facts *facts, const char *secret,
                           struct identity *identity);
 
+/* identify_sign_in.c: whether the browser at the other end is one of ACCOUNT's, if it is on this machine:
+ * browsers send a cookie to all ports of a host, so that other users' programs may come to know it. */
+gboolean identify_is_of_account (const struct identify_facts *facts, const char *account);
+
+/* identify_sign_in.c: whether cookies of this request count. */
+gboolean identify_cookie_counts (const struct identify *identify, const struct identify_facts *facts);
+
 /* identify_sign_in.c: the secret of the request's cookie, the caller's. NULL: it has none, or its cookie does
  * not count. */
 char *identify_cookie (const struct identify *identify, const struct identify_facts *facts);

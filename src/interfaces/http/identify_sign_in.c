@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Browsers: their cookie, and how they get it and lose it. The cookie's value is a token's secret, so what
  * its holder may do, and until when, is what the token says at each request. */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "adder.h"
+#include "base/peer_tcp.h"
 #include "interfaces/http/identify_cookie.h"
 #include "interfaces/http/identify_private.h"
 #include "policy/browser_token.h"
@@ -22,11 +25,17 @@ cookie_request_of (const struct identify *identify, const struct identify_facts 
   };
 }
 
+gboolean
+identify_cookie_counts (const struct identify *identify, const struct identify_facts *facts)
+{
+  const struct cookie_request request = cookie_request_of (identify, facts);
+  return cookie_counts (&request);
+}
+
 char *
 identify_cookie (const struct identify *identify, const struct identify_facts *facts)
 {
-  const struct cookie_request request = cookie_request_of (identify, facts);
-  if (!facts->cookies || !cookie_counts (&request))
+  if (!facts->cookies || !identify_cookie_counts (identify, facts))
     return NULL;
   g_autofree char *name = cookie_name (facts->host, facts->tls);
   return cookie_find (facts->cookies, name);
@@ -38,11 +47,25 @@ static gboolean
 check_own_page (const struct identify *identify, const struct identify_facts *facts,
                 struct identity *identity)
 {
-  const struct cookie_request request = cookie_request_of (identify, facts);
-  if (cookie_counts (&request) || (!facts->fetch_site && !facts->origin))
+  if (identify_cookie_counts (identify, facts) || (!facts->fetch_site && !facts->origin))
     return TRUE;
   return identify_refuse (identity, 403, ADDER_ERROR_REFUSED,
                           "only this server's own pages sign in and out here");
+}
+
+/* ---- the account ---- */
+
+gboolean
+identify_is_of_account (const struct identify_facts *facts, const char *account)
+{
+  struct identify_peer own = {0}, *peer = facts->peer ? facts->peer : &own;
+  if (!peer->looked)
+    peer->result = peer_tcp_look (facts->fd, &peer->uid);
+  peer->looked = peer->result == 0;
+  if (peer->result != 0)
+    return peer->result == -EHOSTUNREACH || peer->result == -EAFNOSUPPORT;
+  g_autofree char *name = g_strdup_printf ("uid:%u", (unsigned)peer->uid);
+  return peer->uid == 0 || peer->uid == geteuid () || strcmp (name, account) == 0;
 }
 
 /* ---- signing in ---- */
@@ -101,6 +124,9 @@ identify_exchange_code (struct identify *identify, const struct identify_facts *
     return identify_refuse_token (identify, facts, ret_identity,
                                   "the code is not valid: it works once, within a minute; adder open makes "
                                   "another");
+  if (!identify_is_of_account (facts, account))
+    return identify_refuse_token (identify, facts, ret_identity,
+                                  "the code is for a browser of the account that called adder open");
   char *secret = make_browser_token (identify, facts, account, &problem);
   if (!secret)
     return identify_refuse (ret_identity, 500, ADDER_ERROR_FAILED, "%s", problem->message);
