@@ -24,8 +24,9 @@ struct config_file {
 
 struct config {
   /* [daemon] */
-  char *socket;         /* local socket; NULL: config_socket() finds it in the runtime directory */
-  guint64 idle_exit_ms; /* a daemon in the background ends after so long without a request; 0: never */
+  char *socket;          /* local socket; NULL: config_socket() finds it in the runtime directory */
+  guint64 idle_exit_ms;  /* a daemon in the background ends after so long without a request; 0: never */
+  guint64 daemon_events; /* how many of the latest changes it holds */
   /* [environment] */
   char *environment;        /* default environment of a run: "science" */
   guint64 own_environments; /* how many of callers' own a daemon serves; 0: none */

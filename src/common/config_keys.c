@@ -50,6 +50,10 @@ const struct config_row config_table[] = {
     {"daemon", "idle_exit_ms", CONFIG_DURATION, AT (idle_exit_ms), "10min", .maximum = 7 * DAY,
      .text = "A daemon that `adder run` started in the background exits after this time without a request. "
              "0: never."},
+    {"daemon", "events", CONFIG_COUNT, AT (daemon_events), "4096", .minimum = 16, .maximum = 65536,
+     .text =
+         "Number of the latest changes of runs, sessions, approvals and reviews that `event.list` gives. A "
+         "run makes two, which take about 1 kB. A reader that is further behind must read the lists again."},
     {"environment", "default", CONFIG_TEXT, AT (environment), "science",
      .text = "The environment of runs and profiles that name none."},
     {"environment", "own_most", CONFIG_COUNT, AT (own_environments), "8", .minimum = 0, .maximum = 64,

@@ -60,8 +60,8 @@ notifications_unref (struct notifications *notifications)
 }
 
 void
-notifications_send (struct notifications *notifications, enum notification_kind kind, const char *owner,
-                    const char *id)
+notifications_send (struct notifications *notifications, enum notification_kind kind,
+                    enum notification_change change, const char *owner, const char *id)
 {
   if (g_atomic_int_get (&notifications->count) == 0)
     return;
@@ -69,7 +69,7 @@ notifications_send (struct notifications *notifications, enum notification_kind 
   for (guint i = 0; i < notifications->subscribers->len; i++) {
     const struct subscriber *subscriber = notifications->subscribers->pdata[i];
     if (!owner || !subscriber->owner || strcmp (owner, subscriber->owner) == 0)
-      subscriber->callback (subscriber->data, kind, owner, id);
+      subscriber->callback (subscriber->data, kind, change, owner, id);
   }
   g_mutex_unlock (&notifications->lock);
 }

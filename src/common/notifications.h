@@ -10,7 +10,11 @@ enum notification_kind {
   NOTIFICATION_SESSION_LIST, /* there is one more, or one less: its id */
   NOTIFICATION_FILE,         /* one was kept, or is gone: its id */
   NOTIFICATION_TOOLS,        /* tools were switched on or off; no id, and everybody's */
+  NOTIFICATION_APPROVAL,     /* it is asked for, decided, or gone: its id */
+  NOTIFICATION_REVIEW,       /* it waits, or is settled: its id */
 };
+
+enum notification_change { NOTIFICATION_CREATED, NOTIFICATION_CHANGED, NOTIFICATION_ENDED };
 
 struct notifications;
 
@@ -21,13 +25,13 @@ struct notifications *notifications_ref (struct notifications *notifications);
 void notifications_unref (struct notifications *notifications);
 
 /* OWNER NULL: everybody's. ID may be NULL. May be called with locks held: subscribers do not block. */
-void notifications_send (struct notifications *notifications, enum notification_kind kind, const char *owner,
-                         const char *id);
+void notifications_send (struct notifications *notifications, enum notification_kind kind,
+                         enum notification_change change, const char *owner, const char *id);
 
 /* Called in the notifier's thread, which may hold locks: it must not wait, query anything, or call
  * notifications_subscribe and notifications_unsubscribe. */
-typedef void (*notifications_callback) (gpointer data, enum notification_kind kind, const char *owner,
-                                        const char *id);
+typedef void (*notifications_callback) (gpointer data, enum notification_kind kind,
+                                        enum notification_change change, const char *owner, const char *id);
 
 /* Calls CALLBACK for changes of OWNER (NULL: of all), until notifications_unsubscribe with the returned
  * value. */

@@ -10,6 +10,7 @@
 #include "engine/network/proxy.h"
 #include "engine/request/result.h"
 #include "engine/run/run.h"
+#include "library/events.h"
 #include "library/library.h"
 #include "library/runs.h"
 
@@ -51,9 +52,10 @@ adder_engine_new (const char *config_file, GError **error)
   public->engine = engine;
   public->store = store;
   public->recorder = recorder_new (store, engine->notifications);
-  public->approvals = approvals_new (engine->host->config);
+  public->approvals = approvals_new (engine->host->config, engine->notifications);
   public->loops = loops_new (engine->host->config);
   public->runs = runs_new (engine->host->config);
+  public->events = events_new (engine->notifications, engine->host->config->daemon_events);
   profile_cache_init (&public->profiles);
   public->reviews = reviews_new (engine->host->config);
   library_join_reviews (public);
@@ -102,10 +104,21 @@ adder_engine_free (AdderEngine *engine)
   reviews_unref (engine->reviews);
   loops_unref (engine->loops);
   runs_free (engine->runs);
+  events_unref (engine->events);
   g_free (engine);
 }
 
 /* ---- run ---- */
+
+AdderRun *
+library_start (AdderEngine *engine, struct run_request *resolved)
+{
+  struct event_run *event =
+      events_watch_run (engine->events, resolved, engine->engine->host->config->store_code);
+  AdderRun *run = run_start (engine->engine, resolved);
+  events_note_start (event, run_id (run));
+  return run;
+}
 
 AdderRun *
 adder_run_start (AdderEngine *engine, const AdderRequest *request)
@@ -118,7 +131,7 @@ adder_run_start (AdderEngine *engine, const AdderRequest *request)
   library_admit (engine, request, resolved);
   library_fetch_inputs (engine, resolved, FALSE);
   library_set_recorder (engine, resolved, resolved->session != NULL);
-  return run_start (engine->engine, resolved);
+  return library_start (engine, resolved);
 }
 
 const char *

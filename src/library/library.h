@@ -51,7 +51,8 @@ struct adder_engine {
   struct store *store;
   struct recorder *recorder;
   struct loops *loops;
-  struct runs *runs; /* active runs, and the results that nobody waited for */
+  struct runs *runs;     /* active runs, and the results that nobody waited for */
+  struct events *events; /* what changed lately */
 };
 
 /* Makes the store remember sessions, so that callers find them after the daemon has ended. */
@@ -74,6 +75,9 @@ gboolean library_allows_profile (const char *const *patterns, const char *profil
 /* The same as library_resolve, but what REQUEST leaves out comes from LIKE instead of the profile. */
 struct run_request *library_resolve_like (AdderEngine *engine, const AdderRequest *request,
                                           const struct run_request *like);
+
+/* Starts RESOLVED, which is taken, as the last step: then it is among the events. */
+AdderRun *library_start (AdderEngine *engine, struct run_request *resolved);
 
 /* Makes RESOLVED, made from REQUEST, wait for an approval if its profile requires one and it has none: that
  * is then its `invalid`. Its files become copies, since an approval covers their present contents. */

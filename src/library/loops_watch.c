@@ -77,5 +77,5 @@ library_watch_loops (AdderEngine *engine, struct run_request *resolved)
   struct watched *watched = g_new0 (struct watched, 1);
   *watched = (struct watched){loops_ref (engine->loops), g_strdup (resolved->owner),
                               g_strdup (resolved->conversation), setting};
-  resolved->observer = (struct request_observer){loops_watch_ended, watched, watched_free};
+  request_observe (resolved, loops_watch_ended, watched, watched_free);
 }

@@ -342,7 +342,7 @@ notify_of_files (struct notifications *notifications, const struct recording *re
 {
   for (gsize i = 0; i < recording->count; i++)
     if (recording->artifacts[i] && recording->files[i].written)
-      notifications_send (notifications, NOTIFICATION_FILE, recording->files[i].owner,
+      notifications_send (notifications, NOTIFICATION_FILE, NOTIFICATION_CREATED, recording->files[i].owner,
                           recording->files[i].id);
 }
 

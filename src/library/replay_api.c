@@ -280,11 +280,11 @@ start_cell (AdderReplay *replay, const struct history_cell *cell)
       resolved->limits.value[i] = cell->limits.value[i];
   resolved->limits_set |= cell->limits_set;
   restore_files (replay, cell->given, resolved);
-  resolved->observer = (struct request_observer){.ended = replay_api_note_end, .data = replay};
+  request_observe (resolved, replay_api_note_end, replay, NULL);
   library_admit (replay->engine, request, resolved);
   library_fetch_inputs (replay->engine, resolved, FALSE);
   library_set_recorder (replay->engine, resolved, TRUE);
-  return run_start (replay->engine->engine, resolved);
+  return library_start (replay->engine, resolved);
 }
 
 AdderRun *

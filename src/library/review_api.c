@@ -8,13 +8,17 @@
 struct review_context {
   struct reviews *reviews;
   struct approvals *approvals;
+  struct notifications *notifications;
 };
 
 static gboolean
-review_api_settle (struct reviews *reviews, const char *owner, const char *id, const char *digest,
-                   gboolean yes, json_t **ret_outcome, GError **error)
+review_api_settle (const struct review_context *context, const char *owner, const char *id,
+                   const char *digest, gboolean yes, json_t **ret_outcome, GError **error)
 {
-  json_t *settled = reviews_settle (reviews, owner, id, yes ? REVIEW_COMMIT : REVIEW_DROP, digest, -1, error);
+  json_t *settled =
+      reviews_settle (context->reviews, owner, id, yes ? REVIEW_COMMIT : REVIEW_DROP, digest, -1, error);
+  if (settled)
+    notifications_send (context->notifications, NOTIFICATION_REVIEW, NOTIFICATION_ENDED, owner, id);
   if (settled && ret_outcome)
     *ret_outcome = settled;
   else
@@ -24,16 +28,18 @@ review_api_settle (struct reviews *reviews, const char *owner, const char *id, c
 
 /* Approvals use "" for an unnamed owner. */
 static gboolean
-review_api_carry_out (gpointer reviews, const char *owner, const char *id, const char *digest, gboolean yes,
+review_api_carry_out (gpointer data, const char *owner, const char *id, const char *digest, gboolean yes,
                       json_t **ret_outcome, GError **error)
 {
-  return review_api_settle (reviews, *owner ? owner : NULL, id, digest, yes, ret_outcome, error);
+  const AdderEngine *engine = data;
+  const struct review_context context = {engine->reviews, engine->approvals, engine->engine->notifications};
+  return review_api_settle (&context, *owner ? owner : NULL, id, digest, yes, ret_outcome, error);
 }
 
 void
 library_join_reviews (AdderEngine *engine)
 {
-  approvals_set_carry_out (engine->approvals, review_api_carry_out, engine->reviews);
+  approvals_set_carry_out (engine->approvals, review_api_carry_out, engine);
 }
 
 static json_t *
@@ -102,10 +108,12 @@ submit (gpointer data, const struct run_request *request, const struct change_se
     log_warning ("%s accepts all: the changes of review %s are made, digest %s",
                  request->owner ? request->owner : "nobody", id, changes->digest);
   if (!request->accept_all && !may_commit (context->approvals, request, changes, id)) {
+    notifications_send (context->notifications, NOTIFICATION_REVIEW, NOTIFICATION_CREATED, request->owner,
+                        id);
     *ret_id = g_steal_pointer (&id);
     return TRUE;
   }
-  if (!review_api_settle (context->reviews, request->owner, id, changes->digest, TRUE, NULL, error))
+  if (!review_api_settle (context, request->owner, id, changes->digest, TRUE, NULL, error))
     return FALSE;
   *ret_id = NULL;
   return TRUE;
@@ -117,6 +125,7 @@ review_api_release (gpointer data)
   struct review_context *context = data;
   reviews_unref (context->reviews);
   approvals_unref (context->approvals);
+  notifications_unref (context->notifications);
   g_free (context);
 }
 
@@ -128,5 +137,6 @@ library_set_review (AdderEngine *engine, struct run_request *resolved)
   struct review_context *context = g_new0 (struct review_context, 1);
   context->reviews = reviews_ref (engine->reviews);
   context->approvals = approvals_ref (engine->approvals);
+  context->notifications = notifications_ref (engine->engine->notifications);
   resolved->review = (struct request_review){submit, review_api_release, context};
 }

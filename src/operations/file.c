@@ -75,7 +75,8 @@ file_put (const struct operation_call *call, GError **error)
   interrupt_clear (&interrupt);
   if (!kept)
     return NULL;
-  notifications_send (engine->engine->notifications, NOTIFICATION_FILE, upload.owner, id);
+  notifications_send (engine->engine->notifications, NOTIFICATION_FILE, NOTIFICATION_CREATED, upload.owner,
+                      id);
   struct file_row *row = files_find (engine->store, NULL, id, error);
   json_t *file = row ? file_row_to_json (engine->store, row) : NULL;
   file_row_free (row);
@@ -99,7 +100,8 @@ file_remove (const struct operation_call *call, GError **error)
   struct file_row *row = files_find (engine->store, call->owner, id, NULL);
   gboolean removed = files_remove (engine->store, call->owner, id, error);
   if (row && removed)
-    notifications_send (engine->engine->notifications, NOTIFICATION_FILE, row->owner, row->id);
+    notifications_send (engine->engine->notifications, NOTIFICATION_FILE, NOTIFICATION_ENDED, row->owner,
+                        row->id);
   file_row_free (row);
   return removed ? json_object () : NULL;
 }

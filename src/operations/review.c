@@ -37,6 +37,9 @@ review_settle (const struct operation_call *call, enum review_action action, con
   json_t *settled = reviews_settle (engine->reviews, owner, id, action, digest, call->caller->fd, error);
   if (settled && action != REVIEW_UNDO)
     approvals_forget (engine->approvals, owner, id);
+  if (settled)
+    notifications_send (engine->engine->notifications, NOTIFICATION_REVIEW,
+                        action == REVIEW_UNDO ? NOTIFICATION_CHANGED : NOTIFICATION_ENDED, owner, id);
   return settled;
 }
 

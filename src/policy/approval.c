@@ -39,7 +39,7 @@ grant_free (gpointer data)
 }
 
 struct approvals *
-approvals_new (const struct config *config)
+approvals_new (const struct config *config, struct notifications *notifications)
 {
   struct approvals *approvals = g_new0 (struct approvals, 1);
   g_atomic_ref_count_init (&approvals->references);
@@ -51,6 +51,7 @@ approvals_new (const struct config *config)
   approvals->max_pending = config->max_approvals;
   approvals->max_pending_owner = config->max_approvals_owner;
   approvals->max_bytes = config->max_approvals_bytes;
+  approvals->notifications = notifications ? notifications_ref (notifications) : NULL;
   return approvals;
 }
 
@@ -68,6 +69,7 @@ approvals_unref (struct approvals *approvals)
     return;
   g_queue_clear_full (&approvals->all, approval_free);
   g_queue_clear_full (&approvals->grants, grant_free);
+  notifications_unref (approvals->notifications);
   g_mutex_clear (&approvals->lock);
   g_free (approvals);
 }
@@ -82,8 +84,12 @@ approvals_set_carry_out (struct approvals *approvals, approval_carry_out carry_o
 /* ---- the table ---- */
 
 void
-approvals_changed (struct approvals *approvals)
+approvals_changed (struct approvals *approvals, const struct approval *approval,
+                   enum notification_change change)
 {
+  if (approvals->notifications)
+    notifications_send (approvals->notifications, NOTIFICATION_APPROVAL, change, approval->owner,
+                        approval->id);
   for (GSList *at = approvals->waiting; at; at = at->next)
     interrupt_wake (at->data);
 }
@@ -92,8 +98,8 @@ void
 approvals_remove (struct approvals *approvals, struct approval *approval)
 {
   g_queue_remove (&approvals->all, approval);
+  approvals_changed (approvals, approval, NOTIFICATION_ENDED);
   approval_free (approval);
-  approvals_changed (approvals);
 }
 
 void
@@ -271,6 +277,7 @@ approval_ask (struct approvals *approvals, const struct approval_subject *subjec
   approval->asked_us = g_get_real_time ();
   approval->expires_us = g_get_monotonic_time () + approvals->expire_us;
   g_queue_push_tail (&approvals->all, approval);
+  approvals_changed (approvals, approval, NOTIFICATION_CREATED);
   log_info ("approval %s is asked for by %s, digest %s", approval->id, approval->owner, approval->digest);
   return approval;
 }

@@ -19,6 +19,7 @@
 #include <jansson.h>
 
 #include "common/config.h"
+#include "common/notifications.h"
 
 /* When a profile requires it. */
 enum approval_mode {
@@ -57,7 +58,8 @@ char *approval_digest_end (struct approval_digest *digest);
 /* ---- the registry; may be used from any number of threads ---- */
 
 struct approvals;
-struct approvals *approvals_new (const struct config *config);
+/* NOTIFICATIONS, which is referenced, is told of what is asked for, decided and gone; NULL: nobody is. */
+struct approvals *approvals_new (const struct config *config, struct notifications *notifications);
 struct approvals *approvals_ref (struct approvals *approvals);
 void approvals_unref (struct approvals *approvals);
 
@@ -86,6 +88,8 @@ struct approver {
 json_t *approvals_list (struct approvals *approvals, const char *owner);
 /* One, with all that is shown. ADDER_ERROR_NOT_FOUND. */
 json_t *approvals_show (struct approvals *approvals, const char *owner, const char *id, GError **error);
+/* The same as in the list, or NULL. */
+json_t *approvals_show_short (struct approvals *approvals, const char *owner, const char *id);
 /* Its state afterwards. ALWAYS: and everything else of its conversation in its place. */
 json_t *approvals_approve (struct approvals *approvals, const struct approver *by, const char *id,
                            gboolean always, GError **error);

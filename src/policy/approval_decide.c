@@ -96,6 +96,17 @@ approvals_show (struct approvals *approvals, const char *owner, const char *id, 
   return whole;
 }
 
+json_t *
+approvals_show_short (struct approvals *approvals, const char *owner, const char *id)
+{
+  g_mutex_lock (&approvals->lock);
+  approvals_purge (approvals);
+  const struct approval *approval = approvals_find (approvals, owner, id);
+  json_t *item = approval ? show_short (approval) : NULL;
+  g_mutex_unlock (&approvals->lock);
+  return item;
+}
+
 /* ---- deciding ---- */
 
 /* The approval that BY may decide about now. */
@@ -129,7 +140,7 @@ approval_decide_set_state (struct approvals *approvals, struct approval *approva
   approval->expires_us = g_get_monotonic_time () + approvals->expire_us;
   log_info ("approval %s of %s, digest %s: %s", approval->id, approval->owner, approval->digest,
             state_names[state]);
-  approvals_changed (approvals);
+  approvals_changed (approvals, approval, NOTIFICATION_CHANGED);
 }
 
 /* Makes or drops the changes. The lock is released meanwhile. */

@@ -35,6 +35,7 @@ struct approvals {
   guint64 max_pending, max_pending_owner, max_bytes;
   approval_carry_out carry_out;
   gpointer carry_out_data;
+  struct notifications *notifications; /* or NULL */
 
   MUTEX (approvals) lock;
   GUARDED_BY (approvals) GQueue all;      /* struct approval, in the order of requests */
@@ -47,5 +48,7 @@ REQUIRES (approvals)
 struct approval *approvals_find (struct approvals *approvals, const char *owner, const char *id);
 REQUIRES (approvals) void approvals_remove (struct approvals *approvals, struct approval *approval);
 REQUIRES (approvals) void approvals_grant (struct approvals *approvals, const struct approval *approval);
-/* Wakes all waiters to check again. */
-REQUIRES (approvals) void approvals_changed (struct approvals *approvals);
+/* Tells of CHANGE, and wakes all waiters to check again. */
+REQUIRES (approvals)
+void approvals_changed (struct approvals *approvals, const struct approval *approval,
+                        enum notification_change change);

@@ -238,6 +238,16 @@ reviews_show (struct reviews *reviews, const char *owner, const char *id, GError
   return shown;
 }
 
+json_t *
+reviews_show_short (struct reviews *reviews, const char *owner, const char *id)
+{
+  autoclose int store_fd = review_open_store (NULL);
+  struct review *review = store_fd < 0 ? NULL : review_find_one (reviews, store_fd, owner, id, FALSE, NULL);
+  json_t *shown = review ? review_to_json (review) : NULL;
+  review_free (review);
+  return shown;
+}
+
 /* ---- cleaning up ---- */
 
 struct cleaning {

@@ -41,6 +41,9 @@ json_t *reviews_list (struct reviews *reviews, const char *owner, GError **error
 /* One, with its "changes" as in a result. ADDER_ERROR_NOT_FOUND. */
 json_t *reviews_show (struct reviews *reviews, const char *owner, const char *id, GError **error);
 
+/* The same without its changes, or NULL. */
+json_t *reviews_show_short (struct reviews *reviews, const char *owner, const char *id);
+
 enum review_action {
   REVIEW_COMMIT, /* makes the changes, or finishes an interrupted commit */
   REVIEW_UNDO,   /* undoes an interrupted commit; the review then waits again */

@@ -24,7 +24,7 @@ make_config (void)
 static struct approvals *
 make_with (const struct config *config)
 {
-  return approvals_new (config);
+  return approvals_new (config, NULL);
 }
 
 static struct approvals *

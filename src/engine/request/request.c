@@ -106,6 +106,13 @@ request_new (void)
 }
 
 void
+request_observe (struct run_request *request, request_ended ended, gpointer data, GDestroyNotify free)
+{
+  g_return_if_fail (request->observer_count < REQUEST_OBSERVERS_MAX);
+  request->observers[request->observer_count++] = (struct request_observer){ended, data, free};
+}
+
+void
 request_clear (struct run_request *request)
 {
   field_clear (request_fields, request);
@@ -125,8 +132,9 @@ request_clear (struct run_request *request)
     request->review.release (request->review.data);
   if (request->recorder.release)
     request->recorder.release (request->recorder.data, request->recorder.slot);
-  if (request->observer.free)
-    request->observer.free (request->observer.data);
+  for (guint i = 0; i < request->observer_count; i++)
+    if (request->observers[i].free)
+      request->observers[i].free (request->observers[i].data);
   g_clear_error (&request->invalid);
 }
 

@@ -72,11 +72,14 @@ struct request_end {
   AdderOutcome outcome;
   const json_t *error;   /* of the result, or NULL */
   const json_t *attempt; /* what the sandbox said of the code (message_read_attempt), or NULL */
+  gint64 wall_us;        /* how long its code ran */
 };
 
 /* Called once, before the result is delivered. */
+typedef void (*request_ended) (gpointer data, const struct request_end *end);
+#define REQUEST_OBSERVERS_MAX 2
 struct request_observer {
-  void (*ended) (gpointer data, const struct request_end *end); /* NULL: not called */
+  request_ended ended;
   gpointer data;
   GDestroyNotify free;
 };
@@ -140,7 +143,8 @@ struct run_request {
   struct request_origin origin;
   guint64 keep_over; /* output of more bytes is kept whole even if the reply has all of it; 0: is not */
   json_t *attempts;  /* what failed in the conversation, for the sandbox; NULL: nobody keeps count */
-  struct request_observer observer;
+  struct request_observer observers[REQUEST_OBSERVERS_MAX]; /* in order; request_observe adds one */
+  guint observer_count;
   GError *invalid; /* why it cannot run at all, found out earlier */
 };
 
@@ -162,6 +166,9 @@ void request_free (struct run_request *request);
 /* The same for one that is part of another struct. */
 void request_init (struct run_request *request);
 void request_clear (struct run_request *request);
+
+/* Adds an observer; DATA is freed with REQUEST (FREE may be NULL). At most REQUEST_OBSERVERS_MAX. */
+void request_observe (struct run_request *request, request_ended ended, gpointer data, GDestroyNotify free);
 
 /* What the caller of REQUEST set, with duplicates of its descriptors; an error with them is its `invalid`.
  * All else is as request_new sets it. The caller's. */

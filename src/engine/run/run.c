@@ -712,10 +712,9 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .violations = parts.violations,
   };
   totals_add (&run->engine->totals, &counted);
-  const struct request_observer *observer = &run->request->observer;
-  const struct request_end end = {verdict->outcome, error, run->attempt};
-  if (observer->ended)
-    observer->ended (observer->data, &end);
+  const struct request_end end = {verdict->outcome, error, run->attempt, parts.wall_us};
+  for (guint i = 0; i < run->request->observer_count; i++)
+    run->request->observers[i].ended (run->request->observers[i].data, &end);
   return result;
 }
 

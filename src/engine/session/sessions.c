@@ -161,6 +161,14 @@ sessions_host (const struct sessions *sessions)
   return sessions->host;
 }
 
+/* A provisional one is nobody's business. */
+static void
+sessions_tell (const struct session *session, enum notification_kind kind, enum notification_change change)
+{
+  if (!session->provisional)
+    notifications_send (session->sessions->notifications, kind, change, session->owner, session->id);
+}
+
 void
 sessions_end_locked (struct session *session, char *reason)
 {
@@ -188,8 +196,8 @@ sessions_end_locked (struct session *session, char *reason)
   else if (session->sandbox)
     sandbox_kill_worker (session->sandbox);
   trim_ended (sessions, session->owner);
-  notifications_send (sessions->notifications, NOTIFICATION_SESSION, session->owner, session->id);
-  notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
+  sessions_tell (session, NOTIFICATION_SESSION, NOTIFICATION_ENDED);
+  sessions_tell (session, NOTIFICATION_SESSION_LIST, NOTIFICATION_ENDED);
 }
 
 void
@@ -290,7 +298,7 @@ sessions_enter (struct sessions *sessions, struct session *session)
   g_hash_table_insert (sessions->by_id, session->id, session_ref (session));
   g_queue_push_tail_link (&sessions->live, &session->link);
   sessions_remember (session);
-  notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
+  sessions_tell (session, NOTIFICATION_SESSION_LIST, NOTIFICATION_CREATED);
 }
 
 /* SESSION becomes STATE. */
@@ -301,7 +309,7 @@ sessions_set_state (struct session *session, enum session_state state)
   gboolean changes = session->state != state;
   session->state = state;
   if (changes)
-    notifications_send (session->sessions->notifications, NOTIFICATION_SESSION, session->owner, session->id);
+    sessions_tell (session, NOTIFICATION_SESSION, NOTIFICATION_CHANGED);
 }
 
 REQUIRES (sessions)
@@ -425,7 +433,7 @@ adopt_locked (struct sessions *sessions, struct session *session, const struct s
   if (key)
     g_hash_table_replace (sessions->by_name, g_steal_pointer (&key), session);
   sessions_remember (session);
-  notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
+  sessions_tell (session, NOTIFICATION_SESSION_LIST, NOTIFICATION_CREATED);
   return TRUE;
 }
 
@@ -502,6 +510,7 @@ sessions_forget (struct session *session)
   /* A session that ended meanwhile, by its owner or with the engine, may have been forgotten by now. */
   if (g_hash_table_lookup (sessions->by_id, session->id) == session) {
     g_queue_unlink (live ? &sessions->live : &sessions->ended, &session->link);
+    sessions_tell (session, NOTIFICATION_SESSION_LIST, NOTIFICATION_ENDED);
     forget (session);
   }
   session->state = SESSION_ENDED;

@@ -248,6 +248,7 @@ static const char *const tags[][2] = {
     {"caller", "Who is asking, and what they may do."},
     {"daemon", "What the daemon can be told while it runs."},
     {"environments", "Python interpreters with their packages."},
+    {"events", "What changed lately."},
     {"files", "Files that are kept."},
     {"meta", "Where clients learn who gives tokens."},
     {"models", "The language models that can be asked."},

@@ -187,7 +187,8 @@ mcp_subscriptions_task (struct mcp_subscriptions *subscriptions, const char *own
 }
 
 static void
-take_notification (gpointer data, enum notification_kind kind, const char *owner, const char *id)
+take_notification (gpointer data, enum notification_kind kind, G_GNUC_UNUSED enum notification_change change,
+                   const char *owner, const char *id)
 {
   g_autofree char *uri = NULL;
   switch (kind) {

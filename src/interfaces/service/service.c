@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "common/json.h"
+#include "library/events.h"
 #include "library/library.h"
 #include "library/runs.h"
 
@@ -26,6 +27,7 @@ service_free (struct service *service)
 {
   if (!service)
     return;
+  events_close (service->engine->events);
   runs_close (service->engine->runs);
   /* Who runs in the background is done with the service only then. */
   g_mutex_lock (&service->lock);

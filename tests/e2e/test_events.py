@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changed lately, for readers that wait: over HTTP and at the local socket, for its owner alone, bounded, and across a
+restart."""
+import json
+import os
+import pathlib
+import platform
+import threading
+
+import http_bed
+import pytest
+from harness import wait_until
+
+WAITERS = 200
+HELD = 64
+PPOLL = {"x86_64": "271", "aarch64": "73"}[platform.machine()]
+WORKBENCH = {"profile": "workbench", "environment": "system"}
+
+
+@pytest.fixture(scope="module")
+def served(make_shared_adder):
+    adder = make_shared_adder("[environment]\ndefault = system\n")
+    lines = f"[http]\nrate = 60000\nconcurrent = 1000\nmax_connections = 1000\n[daemon]\nevents = {HELD}\n"
+    bed = http_bed.Served(adder, lines, start=False)
+    bed.alice, bed.bob = bed.token("alice"), bed.token("bob")
+    bed.start()
+    yield bed
+    bed.stop()
+
+
+def events(served, secret=None, **query):
+    words = "&".join(f"{name}={value}" for name, value in query.items())
+    reply = served.get(f"/v1/events?{words}", secret=secret)
+    assert reply.status == 200, reply
+    return reply.json()
+
+
+def now(served, secret=None):
+    answer = events(served, secret)
+    assert answer["events"] == [] and answer["missed"] is False
+    return answer["next"]
+
+
+def told(answer):
+    return [(each["kind"], each["change"]) for each in answer["events"]]
+
+
+def test_a_run_begins_and_ends(served):
+    after = now(served, served.alice)
+    code = "print('é')\n" + "#" * 300
+    run = served.run(code, served.alice, conversation="talk")
+    answer = events(served, served.alice, after=after)
+    assert told(answer) == [("run", "created"), ("run", "ended")]
+    first, last = answer["events"]
+    assert first["id"] == last["id"] == run["run_id"] and after < first["seq"] < last["seq"] <= answer["next"]
+    assert first["object"] == {
+        **{name: None for name in ("session", "tool", "outcome", "wall_ms")},
+        **{"run_id": run["run_id"], "state": "running", "owner": "token:alice", "conversation": "talk"},
+        **{"front_end": "http", "code": code[:200], "started": first["object"]["started"]},
+    }
+    assert last["object"]["state"] == "ended" and last["object"]["outcome"] == "ok" and last["object"]["wall_ms"] > 0
+    assert events(served, served.alice, after=answer["next"])["events"] == []
+
+
+def test_runs_of_all_interfaces(served):
+    """Of the command line, of tools and of MCP, all told to a reader who may see them all."""
+    after = now(served)
+    ended = served.adder.call("run", "-c", "print(1)")
+    assert ended.returncode == 0, ended
+    called = served.adder.call("tool", "call", "run_python", json.dumps({"code": "print(2)"}))
+    assert called.returncode == 0, called
+    found = [each["object"] for each in events(served, after=after, owner="all", kinds="run")["events"]]
+    own = [each for each in found if each["owner"] == f"uid:{os.geteuid()}"]
+    assert [each["code"] for each in own] == ["print(1)", "print(1)", "print(2)", "print(2)"], found
+    assert own[0]["front_end"] == "cli" and own[2]["tool"] == "adder.run_python"
+
+
+def test_other_owners_see_nothing(served):
+    after = now(served, served.bob)
+    served.run("print(1)", served.alice)
+    reply = served.post("/v1/sessions", {"name": "hers"}, secret=served.alice)
+    assert reply.status == 201, reply
+    assert events(served, served.bob, after=after)["events"] == []
+    refused = served.get(f"/v1/events?after={after}&owner=token:alice", secret=served.bob)
+    assert refused.status == 403, refused
+    hers = events(served, after=after, owner="token:alice")
+    assert ("run", "created") in told(hers) and ("session", "created") in told(hers)
+    served.ask("DELETE", "/v1/sessions/hers", secret=served.alice)
+
+
+def test_a_session_lives_and_ends(served):
+    after = now(served, served.alice)
+    made = served.post("/v1/sessions", {"name": "lives"}, secret=served.alice).json()
+    served.post("/v1/sessions/lives/cells", {"code": "x = 1"}, secret=served.alice)
+    served.ask("DELETE", "/v1/sessions/lives", secret=served.alice)
+    answer = events(served, served.alice, after=after, kinds="session")
+    assert told(answer)[0] == ("session", "created") and told(answer)[-1] == ("session", "ended")
+    assert {each["change"] for each in answer["events"][1:-1]} == {"changed"}
+    assert {each["id"] for each in answer["events"]} == {made["session_id"]}
+    assert answer["events"][-1]["object"]["name"] == "lives"
+
+
+def test_an_approval_is_asked_for_and_decided(served):
+    after = now(served)
+    asked = served.run("print('mine')", **WORKBENCH)
+    assert asked["outcome"] == "approval_required", asked
+    answer = events(served, after=after, kinds="approval")
+    assert told(answer) == [("approval", "created")]
+    assert answer["events"][0]["object"]["first_line"] == "print('mine')"
+    assert events(served, served.bob, after=after)["events"] == []
+    served.post(f"/v1/approvals/{asked['approval_id']}/approve")
+    assert served.run("print('mine')", **WORKBENCH)["outcome"] == "ok"
+    answer = events(served, after=answer["next"], kinds="approval")
+    assert told(answer) == [("approval", "changed"), ("approval", "ended")]
+    assert answer["events"][-1]["object"] is None
+
+
+def test_a_page_of_them(served):
+    after = now(served, served.alice)
+    for _ in range(3):
+        served.run("1", served.alice)
+    seen = []
+    while True:
+        answer = events(served, served.alice, after=after, limit=1)
+        if not answer["events"]:
+            break
+        assert len(answer["events"]) == 1 and answer["next"] == answer["events"][0]["seq"]
+        seen, after = seen + told(answer), answer["next"]
+    assert seen == [("run", "created"), ("run", "ended")] * 3
+
+
+def test_too_many_are_missed(served):
+    after = now(served, served.alice)
+    for _ in range(HELD // 2 + 1):
+        served.run("1", served.bob)
+    answer = events(served, served.alice, after=after)
+    assert answer["missed"] and answer["events"] == []
+    assert not events(served, served.alice, after=answer["next"])["missed"]
+
+
+def test_what_is_not_wanted_is_not_missed_while_waiting(served):
+    """Others' events pass while a reader waits, and drop each other from the ring."""
+    after, answers = now(served, served.alice), []
+    thread = threading.Thread(
+        target=lambda: answers.append(events(served, served.alice, after=after, wait_ms=600000)), daemon=True
+    )
+    thread.start()
+    wait_until(lambda: waiting(served) > 0, "the reader to wait")
+    for _ in range(HELD):
+        served.run("1", served.bob)
+    served.run("'hers'", served.alice)
+    thread.join(served.adder.deadline)
+    assert answers and not answers[0]["missed"] and told(answers[0])[0] == ("run", "created")
+
+
+def waiting(served):
+    """Threads of the daemon that wait for an event, by what they wait in."""
+    count = 0
+    for task in pathlib.Path(f"/proc/{served.process.pid}/task").iterdir():
+        try:
+            name, call = (task / "comm").read_text().strip(), (task / "syscall").read_text().split()
+        except OSError:
+            continue  # it has ended
+        count += name == "http" and call[0] == PPOLL and int(call[2], 16) == 2  # descriptors
+    return count
+
+
+def test_many_wait_and_each_is_told(served):
+    after, answers = now(served, served.alice), []
+
+    def wait():
+        answers.append(events(served, served.alice, after=after, wait_ms=600000))
+
+    threads = [threading.Thread(target=wait, daemon=True) for _ in range(WAITERS)]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: waiting(served) == WAITERS, "all readers to wait")
+    served.run("1", served.bob)  # of no concern to them
+    assert waiting(served) == WAITERS and not answers
+    run = served.run("2", served.alice)
+    for thread in threads:
+        thread.join(served.adder.deadline)
+    assert len(answers) == WAITERS
+    assert {each["events"][0]["id"] for each in answers} == {run["run_id"]}
+
+
+def test_readers_that_hang_up_leave_nothing_behind(served):
+    after = now(served, served.alice)
+    for _ in range(20):
+        with served.connect() as connection:
+            connection.sendall(served.head("GET", f"/v1/events?after={after}&wait_ms=600000", secret=served.alice))
+            wait_until(lambda: waiting(served) > 0, "it to wait")
+        wait_until(lambda: waiting(served) == 0, "it to be gone")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["after=-1", "after=x", "after=99999999999999999999", "kinds=", "kinds=run,", "kinds=file", "kinds=run;drop", "limit=0"]
+    + ["limit=1001", "wait_ms=600001", "owner=" + "a" * 300, "before=1", "after=1&after=2"],
+)
+def test_bad_queries_are_refused(served, query):
+    reply = served.get("/v1/events?" + query)
+    assert reply.status in (400, 422), reply
+
+
+def test_a_number_of_the_future_is_missed(served):
+    answer = events(served, after=(1 << 62), wait_ms=600000)
+    assert answer["missed"] and answer["next"] < 1 << 62
+
+
+def test_a_stopping_daemon_and_the_next_one(served):
+    after, replies = now(served, served.alice), []
+    thread = threading.Thread(
+        target=lambda: replies.append(served.get(f"/v1/events?after={after}&wait_ms=600000", secret=served.alice)), daemon=True
+    )
+    thread.start()
+    wait_until(lambda: waiting(served) == 1, "the reader to wait")
+    served.stop()
+    thread.join(served.adder.deadline)
+    assert not thread.is_alive()
+    served.start()
+    answer = events(served, served.alice, after=after, wait_ms=600000)
+    assert answer["missed"] and answer["next"] > after
