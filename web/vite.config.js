@@ -10,8 +10,15 @@ const version = {
   transformIndexHtml: (html) => html.replace("<title>", `<meta name="adder-version" content="${process.env.ADDER_WEB_VERSION ?? ""}" />\n    <title>`),
 };
 
+// KaTeX names each of its fonts in three formats; all browsers that the page supports read the first.
+const fonts = {
+  name: "katex-fonts",
+  enforce: "pre",
+  transform: (code, id) => (id.endsWith("katex.min.css") ? code.replace(/,url\([^)]+\.(?:woff|ttf)\) format\("\w+"\)/g, "") : undefined),
+};
+
 export default {
-  plugins: [version],
+  plugins: [version, fonts],
   root: here("."),
   base: "/",
   cacheDir: process.env.ADDER_WEB_CACHE,

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// HTML that code displayed, sanitised, in a frame with an origin of its own and a policy that lets it load nothing.
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { isDark } from "../app/theme.js";
+import { frameHtml } from "./sanitize.js";
+import "./output.css";
+
+const FIRST_PX = 40;
+const HIGHEST_PX = 800;
+
+export function HtmlFrame({ html, label = "HTML output" }: { html: string; label?: string }) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const loaded = useSignal(false);
+  const height = useSignal(FIRST_PX);
+  const scheme = isDark.value ? "dark" : "light";
+  useEffect(() => {
+    const hear = (event: MessageEvent) => {
+      const told: unknown = event.source === frame.current?.contentWindow ? event.data?.height : undefined;
+      if (typeof told === "number" && told >= 0) height.value = Math.min(Math.ceil(told) + 2, HIGHEST_PX);
+    };
+    addEventListener("message", hear);
+    return () => removeEventListener("message", hear);
+  }, []);
+  const isLoaded = loaded.value;
+  useEffect(() => {
+    // The frame's origin is opaque, so no other target than "*" reaches it. It shows nothing but this.
+    if (isLoaded) frame.current?.contentWindow?.postMessage({ html: frameHtml(html), scheme }, "*");
+  }, [isLoaded, html, scheme]);
+  return (
+    <iframe
+      ref={frame}
+      class="output-frame"
+      title={label}
+      src="/frame.html"
+      sandbox="allow-scripts"
+      referrerpolicy="no-referrer"
+      style={{ height: `${height.value}px` }}
+      onLoad={() => (loaded.value = true)}
+    />
+  );
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Formulas in LaTeX, by KaTeX, which is loaded with the first one.
+import { useEffect, useRef } from "preact/hooks";
+import "./output.css";
+
+const LONGEST_TEX = 20_000; // characters
+
+/** Shows TEX in ELEMENT; what KaTeX does not understand stays as text. */
+export async function showTex(element: HTMLElement, tex: string, block: boolean): Promise<void> {
+  element.textContent = tex;
+  if (tex.length > LONGEST_TEX) return;
+  const [{ default: katex }] = await Promise.all([import("katex"), import("katex/dist/katex.min.css")]);
+  // trust: false, so that no command makes a link, a picture or an attribute.
+  katex.render(tex, element, { displayMode: block, throwOnError: false, trust: false, strict: "ignore", maxSize: 50, maxExpand: 500 });
+}
+
+/** TEXT of text/latex: a formula with or without its dollars. */
+export function Tex({ text, block = true }: { text: string; block?: boolean }) {
+  const ref = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (ref.current) void showTex(ref.current, bare(text), block);
+  }, [text, block]);
+  return <div class="output-tex" ref={ref} tabIndex={0} role="group" aria-label="Formula" />;
+}
+
+function bare(text: string): string {
+  const trimmed = text.trim();
+  for (const [begin, end] of [["$$", "$$"], ["$", "$"], ["\\[", "\\]"], ["\\(", "\\)"]] as const) {
+    if (trimmed.startsWith(begin) && trimmed.endsWith(end) && trimmed.length >= begin.length + end.length) {
+      return trimmed.slice(begin.length, trimmed.length - end.length).replace(/^\\displaystyle\s*/, "");
+    }
+  }
+  return trimmed;
+}
