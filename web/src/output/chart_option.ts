@@ -35,7 +35,7 @@ function common(chart: ChartData): ChartOption {
     ...(chart.title && { title: { text: chart.title, left: "center" } }),
     ...(named && { legend: { type: "scroll", bottom: 0 } }),
     tooltip: { trigger: chart.kind === "line" ? "axis" : "item" },
-    grid: { left: 12, right: 16, top: chart.title ? 40 : 20, bottom: (named ? 32 : 8) + (chart.x_label ? 22 : 0), containLabel: true },
+    grid: { left: 12, right: 16, top: chart.title ? 40 : 20, bottom: named ? 36 : 8, outerBoundsMode: "same", outerBoundsContain: "all" },
   };
 }
 
@@ -44,7 +44,7 @@ function nameOf(series: ChartSeries, at: number): string {
 }
 
 function axisName(name: string | null, gap: number): Item {
-  return name ? { name, nameLocation: "middle", nameGap: gap } : {};
+  return name ? { name, nameLocation: "middle", nameGap: gap, nameTruncate: { maxWidth: 300 } } : {};
 }
 
 function pointChart(chart: ChartData, type: "line" | "scatter"): ChartOption {

@@ -4,11 +4,12 @@ import { Marked, type TokenizerAndRendererExtension } from "marked";
 import { pageHtml } from "./sanitize.js";
 
 function formula(name: string, level: "block" | "inline", pattern: RegExp): TokenizerAndRendererExtension {
+  const begin = level === "block" ? /(?<=\n)\$\$/ : /\$/;
   const tag = level === "block" ? "div" : "span";
   return {
     name,
     level,
-    start: (source) => (source.includes("$") ? source.indexOf("$") : undefined),
+    start: (source) => begin.exec(source)?.index,
     tokenizer(source) {
       const match = pattern.exec(source);
       return match ? { type: name, raw: match[0], text: match[1]?.trim() ?? "" } : undefined;

@@ -136,7 +136,7 @@ function GridTable({ page, query, label, onSort }: GridTableProps) {
                 {cellText(page.index[at])}
               </th>
               {row.map((value, column) => (
-                <td key={column} class={numeric[column] ? "number" : value === null ? "grid-null" : undefined}>
+                <td key={column} class={numeric[column] ? "number" : value === null ? "grid-null" : undefined} title={hint(value)}>
                   {cellText(value)}
                 </td>
               ))}
@@ -181,7 +181,18 @@ function Pager({ page, query, onOffset }: { page: Rows; query: RowQuery; onOffse
   );
 }
 
+const DIGITS = 8;
+const LONG_TEXT = 40; // characters, which may be more than the column shows
+
+/** VALUE as a cell has it: numbers with at most eight digits. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return "";
+  if (typeof value === "number" && !Number.isInteger(value)) return String(Number(value.toPrecision(DIGITS)));
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** The whole value, where the cell may have less. */
+function hint(value: unknown): string | undefined {
+  const isLong = typeof value === "string" && value.length > LONG_TEXT;
+  return isLong || (typeof value === "number" && !Number.isInteger(value)) ? String(value) : undefined;
 }

@@ -51,7 +51,7 @@ export function TextOutput({ text, name, version = 0, earlier }: TextOutputProps
 
 const Chunk = memo(
   ({ chunk }: { chunk: TextChunk }) => (
-    <pre class="output-chunk" style={{ containIntrinsicSize: `auto 100% auto ${Math.max(chunk.lines, 1) * LINE_PX}px` }}>
+    <pre class="output-chunk" style={{ containIntrinsicHeight: `auto ${Math.max(chunk.lines, 1) * LINE_PX}px` }}>
       <AnsiText text={chunk.text} before={chunk.before} />
     </pre>
   ),
