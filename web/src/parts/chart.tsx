@@ -8,7 +8,7 @@ import "./chart.css";
 import { tableOf } from "./chart_table.js";
 import { Failure } from "./controls.js";
 
-/** What ECharts calls an option. Colours come from the page's theme unless it names some. */
+/** What ECharts calls an option. Colours come from the page's theme unless it names some; "var(--bad)" is one of the page's. */
 export type ChartOption = EChartsCoreOption;
 
 export interface ChartProps {

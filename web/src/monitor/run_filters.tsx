@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filters above the runs. What is typed counts when typing pauses.
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { ask } from "../app/api.js";
+import { isAdmin } from "../app/caller.js";
+import { isFiltered, noFilter, type RunFilter, runFilter } from "./run_filter.js";
+import { interfaceText, outcomeNames } from "./words.js";
+
+const TYPING_MS = 300;
+const periods = [
+  ["", "any time"],
+  ["1h", "last hour"],
+  ["24h", "last 24 hours"],
+  ["7d", "last 7 days"],
+  ["30d", "last 30 days"],
+  ["custom", "between…"],
+] as const;
+
+interface Known {
+  owners: string[];
+  frontEnds: string[];
+}
+
+function change(part: Partial<RunFilter>): void {
+  runFilter.value = { ...runFilter.peek(), ...part };
+}
+
+export function RunFilters({ running }: { running: boolean }) {
+  const known = useSignal<Known>({ owners: [], frontEnds: ["cli", "http", "mcp"] });
+  useEffect(() => {
+    knownValues().then(
+      (values) => (known.value = values),
+      () => undefined,
+    );
+  }, []);
+  const filter = runFilter.value;
+  const open = useSignal(false);
+  return (
+    <form class={open.value ? "monitor-filters open" : "monitor-filters"} role="search" aria-label="Filter of the runs" onSubmit={(event) => event.preventDefault()}>
+      <Text id="runs-code" label="Code contains" name="code" maxLength={1000} />
+      <button type="button" class="monitor-filters-open" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+        Filters{isFiltered.value ? " (set)" : ""}
+      </button>
+      <Choice label="Outcome" name="outcome" values={[["", "any"], ...(running ? [["running", "running"] as const] : []), ...outcomeNames.map(spaced)]} />
+      <Choice label="Interface" name="front_end" values={[["", "any"], ...known.value.frontEnds.map((name) => [name, interfaceText(name)] as const)]} />
+      {isAdmin.value && <Choice label="Owner" name="owner" values={[["", "everybody"], ...known.value.owners.map((name) => [name, name] as const)]} />}
+      <Text label="Session" name="session" maxLength={64} placeholder="name or id" />
+      <Choice label="Time" name="period" values={periods} />
+      {filter.period === "custom" && (
+        <>
+          <Time label="From" name="from" />
+          <Time label="To" name="to" />
+        </>
+      )}
+      <button type="button" disabled={!isFiltered.value} onClick={() => (runFilter.value = noFilter)}>
+        Clear
+      </button>
+    </form>
+  );
+}
+
+function spaced(name: string): readonly [string, string] {
+  return [name, name.replace(/_/g, " ")];
+}
+
+/** The owners and interfaces that there are. */
+async function knownValues(): Promise<Known> {
+  const query = new URLSearchParams(isAdmin.peek() ? { owner: "all" } : {});
+  const { by } = await ask<{ by: Record<"owner" | "front_end", Array<{ name: string | null }>> }>("GET", "/v1/records/stats", { query });
+  const names = (list: Array<{ name: string | null }>) => list.map((each) => each.name ?? "").filter((name) => name !== "");
+  return { owners: names(by.owner).sort(), frontEnds: [...new Set(["cli", "http", "mcp", ...names(by.front_end)])] };
+}
+
+type Name = keyof RunFilter;
+
+function Choice({ label, name, values }: { label: string; name: Name; values: ReadonlyArray<readonly [string, string]> }) {
+  const value = runFilter.value[name];
+  const all = values.some(([each]) => each === value) ? values : [...values, [value, value] as const];
+  return (
+    <label class="monitor-filter">
+      {label}
+      <select value={value} onChange={(event) => change({ [name]: event.currentTarget.value })}>
+        {all.map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface TextProps {
+  id?: string;
+  label: string;
+  name: Name;
+  maxLength: number;
+  placeholder?: string;
+}
+
+function Text({ label, name, ...rest }: TextProps) {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const typed = (value: string) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => change({ [name]: value }), TYPING_MS);
+  };
+  return (
+    <label class={name === "code" ? "monitor-filter wide" : "monitor-filter"}>
+      {label}
+      <input {...rest} type="search" autocomplete="off" spellcheck={false} value={runFilter.value[name]} onInput={(event) => typed(event.currentTarget.value)} />
+    </label>
+  );
+}
+
+function Time({ label, name }: { label: string; name: Name }) {
+  return (
+    <label class="monitor-filter">
+      {label}
+      <input type="datetime-local" value={runFilter.value[name]} onChange={(event) => change({ [name]: event.currentTarget.value })} />
+    </label>
+  );
+}

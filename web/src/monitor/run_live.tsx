@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The output of a background run while it runs.
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { adder, messageOf } from "../app/api.js";
+import { online } from "../app/feed.js";
+import { plural } from "../parts/format.js";
+import type { KnownRun } from "./run_state.js";
+
+/** The end of the output that is shown. The result has the rest. */
+const SHOWN_CHARACTERS = 200_000;
+
+export function RunLive({ known, onEnd }: { known: KnownRun; onEnd: () => void }) {
+  const id = known.state.run_id;
+  const output = useRef<HTMLPreElement>(null);
+  const problem = useSignal<string | undefined>(undefined);
+  const note = useSignal("");
+  useEffect(() => {
+    const stop = new AbortController();
+    const tail = new Tail(() => output.current);
+    follow(id, tail, note, stop.signal).then(onEnd, (error) => {
+      if (!stop.signal.aborted) problem.value = messageOf(error);
+    });
+    return () => stop.abort();
+  }, [id, online.value]);
+  return (
+    <section class="card run-section" aria-label="Output">
+      <h2>Output</h2>
+      {problem.value ? (
+        <p class="quiet">
+          Only background and detached runs can be followed from here; the output of this one goes to whoever began it. The page shows how it ended as soon as it
+          does. ({problem.value})
+        </p>
+      ) : (
+        <>
+          <pre ref={output} class="command run-code" role="log" aria-label="Output so far" tabIndex={0} />
+          <p class="quiet" role="status">
+            {note.value || "Follows the run…"}
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+async function follow(id: string, tail: Tail, note: { value: string }, signal: AbortSignal): Promise<void> {
+  const run = await adder.getRun(id, { signal });
+  for await (const event of run.stream({ signal })) {
+    if (event.type === "stdout" || event.type === "stderr") tail.add(event.text);
+    if (event.type === "display") tail.add(`${textOf(event.data)}\n`);
+    if (event.type === "missed") tail.add(`… ${plural(event.events, "event")} that the daemon no longer holds …\n`);
+    if (event.type === "progress") note.value = event.of > 0 ? `${event.text} (${event.done} of ${event.of})` : event.text;
+  }
+}
+
+function textOf(data: Record<string, unknown>): string {
+  return typeof data["text/plain"] === "string" ? data["text/plain"] : `[${Object.keys(data).join(", ")}]`;
+}
+
+/** The end of a long text in an element, written once a frame. */
+class Tail {
+  #text = "";
+  #frame = 0;
+  readonly #element: () => HTMLElement | null;
+
+  constructor(element: () => HTMLElement | null) {
+    this.#element = element;
+  }
+
+  add(text: string): void {
+    this.#text = (this.#text + text).slice(-SHOWN_CHARACTERS);
+    this.#frame ||= requestAnimationFrame(() => this.#write());
+  }
+
+  #write(): void {
+    this.#frame = 0;
+    const element = this.#element();
+    if (!element) return;
+    const atEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - 8;
+    element.textContent = this.#text;
+    if (atEnd) element.scrollTop = element.scrollHeight;
+  }
+}
