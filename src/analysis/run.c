@@ -224,6 +224,8 @@ analysis_run (struct analysis *analysis, const struct analysis_means *means, GEr
   if (json_is_array (json_object_get (bundle, "tests")))
     run_replace (&analysis->tests, json_object_get (bundle, "tests"));
   run_replace (&analysis->violations, json_object_get (result, "violations"));
+  if (json_is_array (json_object_get (result, "charts")))
+    run_replace (&analysis->charts, json_object_get (result, "charts"));
   g_free (analysis->stdout_text);
   analysis->stdout_text = g_strdup (json_member_text (result, "stdout"));
   json_array_foreach (json_object_get (result, "displays"), index, display)

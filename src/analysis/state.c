@@ -16,6 +16,13 @@ const char *const analysis_step_names[] = {"scan",  "plan", "expect", "code",
 
 enum kind { KIND_TEXT, KIND_NUMBER, KIND_LIST, KIND_OBJECT };
 
+const char *const analysis_step_texts[] = {
+    [ANALYSIS_SCAN] = "looking at the tables", [ANALYSIS_PLAN] = "planning",
+    [ANALYSIS_EXPECT] = "proposing checks",    [ANALYSIS_CODE] = "writing code",
+    [ANALYSIS_GUARD] = "checking the code",    [ANALYSIS_RUN] = "running it on all of the data",
+    [ANALYSIS_TEST] = "checking the result",   [ANALYSIS_ANSWER] = "answering",
+};
+
 #define AT(member) offsetof (struct analysis, member)
 
 static const struct member {
@@ -30,6 +37,7 @@ static const struct member {
     {"table_file", KIND_OBJECT, AT (table_file)},
     {"table_note", KIND_TEXT, AT (table_note)},
     {"pictures", KIND_LIST, AT (pictures)},
+    {"charts", KIND_LIST, AT (charts)},
     {"csv", KIND_LIST, AT (csv)},
     {"schema", KIND_LIST, AT (schema)},
     {"plan", KIND_OBJECT, AT (plan)},
@@ -101,9 +109,9 @@ analysis_free (struct analysis *analysis)
 void
 analysis_forget_code (struct analysis *analysis)
 {
-  static const char *const of_code[] = {"code",    "table",      "table_file", "table_note", "pictures",
-                                        "tests",   "violations", "error",      "errors",     "stdout",
-                                        "outcome", "exit_code",  NULL};
+  static const char *const of_code[] = {"code",   "table",   "table_file", "table_note", "pictures",
+                                        "charts", "tests",   "violations", "error",      "errors",
+                                        "stdout", "outcome", "exit_code",  NULL};
   for (gsize i = 0; i < G_N_ELEMENTS (members); i++)
     if (g_strv_contains (of_code, members[i].name))
       clear_member (analysis, &members[i]);

@@ -7,7 +7,8 @@
 #include <glib.h>
 #include <jansson.h>
 
-/* The steps, in their order; names stand in analysis_step_names. */
+/* The steps, in their order; names stand in analysis_step_names, words for people ("planning") in
+ * analysis_step_texts. */
 enum analysis_step {
   ANALYSIS_SCAN,
   ANALYSIS_PLAN,
@@ -18,7 +19,7 @@ enum analysis_step {
   ANALYSIS_TEST,
   ANALYSIS_ANSWER,
 };
-extern const char *const analysis_step_names[];
+extern const char *const analysis_step_names[], *const analysis_step_texts[];
 
 /* NULL and zero: not there yet. */
 struct analysis {
@@ -39,6 +40,7 @@ struct analysis {
   json_t *tests;      /* [{"check", "ok", "message"}] */
   json_t *errors;     /* texts: why it is no answer; what a model is told */
   json_t *pictures;   /* [{"mime", "data"}] */
+  json_t *charts;     /* the data of matplotlib's figures, as docs/results.md has it */
   char *stdout_text;
   char *outcome; /* of its run, or "tests_failed" */
   gint64 exit_code;

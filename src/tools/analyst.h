@@ -46,6 +46,17 @@ struct model *analyst_model_open (struct call *call, GError **error);
 /* NULL is allowed. */
 void analyst_model_close (struct call *call, struct model *model);
 
+/* ---- its steps (analyst_steps.c) ---- */
+
+struct analyst_steps {
+  struct call *call;
+  guint ended; /* steps so far */
+};
+
+/* The functions of a struct analysis_means; DATA is a struct analyst_steps. */
+void analyst_steps_begins (gpointer data, const struct analysis *analysis, enum analysis_step step);
+void analyst_steps_saw (gpointer data, const struct analysis *analysis, enum analysis_step step);
+
 /* ---- handlers (analyst_tools.c) ---- */
 
 void analyst_scan_tool (struct call *call);

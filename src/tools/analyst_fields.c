@@ -87,6 +87,27 @@ const struct field analyst_test_fields[] = {
     {0},
 };
 
+/* What a series has depends on the kind of its chart: docs/results.md. */
+static const struct field axes_fields[] = {
+    TEXT ("kind", "line, scatter, bar, pie or box."),
+    TEXT_0 ("title", "Of the chart."),
+    TEXT_0 ("x_label", "Of the horizontal axis."),
+    TEXT_0 ("y_label", "Of the vertical axis."),
+    {.name = "x_ticks",
+     .types = FIELD_LIST | FIELD_NULL,
+     .items = FIELD_TEXT,
+     .text = "The labels below the axis, if they are words."},
+    {.name = "series", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "Lines, points, bars or boxes."},
+    {.name = "series_left_out", .types = FIELD_INTEGER, .optional = TRUE, .text = "How many more there are."},
+    {0},
+};
+
+const struct field analyst_chart_fields[] = {
+    TEXT_0 ("title", "Of the figure."),
+    LIST ("charts", axes_fields, "One for each pair of axes."),
+    {0},
+};
+
 /* ---- a question ---- */
 
 const struct field analyst_attempt_fields[] = {

@@ -123,9 +123,9 @@ analyst_tools_reply_error (struct call *call, const struct analysis *analysis)
 
 /* What run_analysis and ask_csv both report. The caller's. */
 static json_t *
-told (const struct analysis *analysis)
+told (const struct call *call, const struct analysis *analysis)
 {
-  return json_pack (
+  json_t *value = json_pack (
       "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:I, s:o, s:o}", "answer",
       json_text_or_null (analysis->answer), "code", json_text_or_null (analysis->code), "table",
       analyst_tools_or_null (analysis->result), "table_file", analyst_tools_or_null (analysis->table_file),
@@ -136,6 +136,9 @@ told (const struct analysis *analysis)
       "outcome", analysis->outcome, "exit_code", (json_int_t)analysis->exit_code, "stdout",
       json_string (analysis->stdout_text ? analysis->stdout_text : ""), "pictures",
       analyst_tools_pictures_of (analysis));
+  if (call_flag (call, "charts"))
+    json_object_set (value, "charts", analysis->charts);
+  return value;
 }
 
 static void
@@ -208,7 +211,7 @@ analyst_run_tool (struct call *call)
   else if (!is_told (asked.analysis))
     analyst_tools_reply_error (call, asked.analysis);
   else
-    reply_told (call, asked.analysis, told (asked.analysis));
+    reply_told (call, asked.analysis, told (call, asked.analysis));
   asked_clear (&asked);
 }
 
@@ -225,9 +228,13 @@ analyst_tools_ask (struct call *call, struct asked *asked, GError **error)
   struct dialogue *dialogue = model ? dialogue_new (model, analyst_watch_fd (watch)) : NULL;
   if (dialogue)
     dialogue_limit (dialogue, call->tools->config->models_tokens, "[models] tokens of adder.conf");
+  struct analyst_steps steps = {call, 0};
   const struct analysis_means means = {
       .host = {analyst_host_run, &asked->host, TRUE},
       .dialogue = dialogue,
+      .begins = analyst_steps_begins,
+      .saw = analyst_steps_saw,
+      .saw_data = &steps,
       .proposes_checks = json_array_size (asked->analysis->expect) == 0 && !dialogue_is_short (dialogue),
   };
   json_t *plan = json_object_get (call->arguments, "plan");
@@ -240,9 +247,9 @@ analyst_tools_ask (struct call *call, struct asked *asked, GError **error)
 }
 
 static json_t *
-told_more (const struct analysis *analysis)
+told_more (const struct call *call, const struct analysis *analysis)
 {
-  json_t *value = told (analysis);
+  json_t *value = told (call, analysis);
   json_object_set_new (value, "plan", analyst_tools_or_null (analysis->plan));
   json_object_set_new (value, "attempts", analyst_tools_or_null (analysis->attempts));
   json_object_set_new (value, "model", analyst_tools_or_null (analysis->model));
@@ -261,6 +268,6 @@ analyst_ask_tool (struct call *call)
   else if (!is_told (asked.analysis))
     analyst_tools_reply_error (call, asked.analysis);
   else
-    reply_told (call, asked.analysis, told_more (asked.analysis));
+    reply_told (call, asked.analysis, told_more (call, asked.analysis));
   asked_clear (&asked);
 }

@@ -102,6 +102,10 @@ char *ran_stderr (const struct ran *ran);
  * hundredth is done. */
 void call_progress (struct call *call, const char *text, gint64 done, gint64 of);
 
+/* Reports that a step of the work begins or has ended, after DONE ended ones: TEXT is a line for people, STEP
+ * what tool_progress has for programs. Always reported, so steps must be few. */
+void call_step (struct call *call, const char *text, gint64 done, const json_t *step);
+
 /* Becomes readable once the caller hung up or stopped the call. The call's; -1: they cannot, or descriptors
  * ran out. A later run needs adder_request_set_watch (request, -1). */
 int call_cancel_fd (struct call *call);

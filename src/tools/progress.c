@@ -14,8 +14,8 @@
 json_t *
 tool_progress_to_json (const struct tool_progress *progress)
 {
-  return json_pack ("{s:s, s:I, s:I}", "text", progress->text, "done", (json_int_t)progress->done, "of",
-                    (json_int_t)progress->of);
+  return json_pack ("{s:s, s:I, s:I, s:O*}", "text", progress->text, "done", (json_int_t)progress->done, "of",
+                    (json_int_t)progress->of, "step", progress->step);
 }
 
 struct tool_progress
@@ -25,22 +25,38 @@ tool_progress_from_json (const json_t *value)
       .text = json_member_text (value, "text"),
       .done = json_integer_value (json_object_get (value, "done")),
       .of = json_integer_value (json_object_get (value, "of")),
+      .step = json_object_get (value, "step"),
   };
+}
+
+static void
+progress_tell (struct call *call, const struct tool_progress *progress)
+{
+  struct tool_progress told = *progress;
+  g_autofree char *line = text_one_line (progress->text, TEXT_MAX);
+  told.text = line;
+  call->told_us = g_get_monotonic_time ();
+  call->caller->progressed (call->caller->saw_data, &told);
 }
 
 void
 call_progress (struct call *call, const char *text, gint64 done, gint64 of)
 {
-  gint64 now = g_get_monotonic_time ();
   gint64 part = of > 0 ? (gint64)((double)done / (double)of * PARTS) : 0;
-  gboolean early = call->told_us > 0 && now - call->told_us < APART_US;
+  gboolean early = call->told_us > 0 && g_get_monotonic_time () - call->told_us < APART_US;
   if (!call->caller->progressed || (early && part == call->told_part))
     return;
-  call->told_us = now;
   call->told_part = part;
-  g_autofree char *line = text_one_line (text, TEXT_MAX);
-  const struct tool_progress progress = {.text = line, .done = done, .of = of};
-  call->caller->progressed (call->caller->saw_data, &progress);
+  const struct tool_progress progress = {.text = text, .done = done, .of = of};
+  progress_tell (call, &progress);
+}
+
+void
+call_step (struct call *call, const char *text, gint64 done, const json_t *step)
+{
+  const struct tool_progress progress = {.text = text, .done = done, .step = step};
+  if (call->caller->progressed)
+    progress_tell (call, &progress);
 }
 
 /* The caller's next request would make the socket itself readable, which ends nothing. An epoll set for its

@@ -17,12 +17,13 @@ void tools_free (struct tools *tools);
 
 /* The progress of a call. */
 struct tool_progress {
-  const char *text; /* one line of UTF-8, for people */
-  gint64 done, of;  /* steps done, of so many; of 0: unknown total */
+  const char *text;   /* one line of UTF-8, for people */
+  gint64 done, of;    /* steps done, of so many; of 0: unknown total */
+  const json_t *step; /* for programs: {"name", "ended", ...}, with what an ended step found; NULL: none */
 };
 
-/* To and from {"text", "done", "of"}, as every interface sends it; the object is the caller's, the text is
- * VALUE's. */
+/* To and from {"text", "done", "of"} and, where there is one, "step", as every interface sends it; the object
+ * is the caller's, text and step are VALUE's. */
 json_t *tool_progress_to_json (const struct tool_progress *progress);
 struct tool_progress tool_progress_from_json (const json_t *value);
 

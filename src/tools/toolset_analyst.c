@@ -170,6 +170,9 @@ static const struct field plan_members[] = {
   {.name = "expect", .types = FIELD_LIST, .items = FIELD_OBJECT, .members = check_members, .optional = TRUE, \
    .standard = "[]", .maximum = CHECKS_MAX, \
    .text = "Checks that the result is held against; what does not hold comes back in errors."}
+#define PARAMETER_CHARTS \
+  {.name = "charts", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "false", \
+   .text = "Also return what matplotlib drew as data, for programs that draw it themselves."}
 #define PARAMETER_ANALYSIS_CODE(leave, says) \
   {.name = "code", .types = FIELD_TEXT, .optional = (leave), .maximum = CODE_LETTERS, .text = (says)}
 /* clang-format on */
@@ -185,6 +188,7 @@ static const struct field run_parameters[] = {
                              "Python with pd, np, stats, df and dfs; it leaves its answer in the variable "
                              "result."),
     PARAMETER_EXPECT,
+    PARAMETER_CHARTS,
     FIELD_DESCRIPTION,
     {0},
 };
@@ -202,6 +206,7 @@ static const struct field ask_parameters[] = {
      .members = plan_members,
      .optional = TRUE,
      .text = "How to go about it, where you know: then the model that is asked makes none."},
+    PARAMETER_CHARTS,
     {0},
 };
 
@@ -235,7 +240,9 @@ static const struct field check_reply[] = {
   TEXT ("outcome", "ok, error, refused, tests_failed, timeout, cpu_limit, memory_limit, output_limit or crashed."), \
   WHOLE ("exit_code", "0 where there is an answer."), \
   TEXT ("stdout", "What the code printed."), \
-  TEXTS ("pictures", "What it drew, as PNG in base64.")
+  TEXTS ("pictures", "What it drew, as PNG in base64."), \
+  {.name = "charts", .types = FIELD_LIST, .items = FIELD_OBJECT, .members = analyst_chart_fields, .optional = TRUE, \
+   .text = "The data of the pictures, where it was asked for."}
 /* clang-format on */
 
 static const struct field run_reply[] = {REPLY_TOLD, {0}};

@@ -118,8 +118,9 @@ def loose(schema, path=""):
 def test_replies_say_what_they_have(tools):
     for name in ("scan_csv", "check_code", "run_analysis", "ask_csv"):
         found = loose(tools.table[name]["outputSchema"])
-        # What is of any kind is of no shape: the value of a result, what a check was given, a model's plan.
-        assert [path for path in found if path and "/value/" not in path and "/additionalProperties/" not in path] == [], name
+        # What is of any kind is of no shape: the value of a result, what a check was given, a model's plan, a series of a chart.
+        free = ("/value/", "/additionalProperties/", "/series/")
+        assert [path for path in found if path and not any(part in path for part in free)] == [], name
 
 
 KINDS = {
@@ -214,6 +215,37 @@ def test_a_plan_of_the_callers_comes_before_the_checks(make_asked):
     plan = {"steps": [{"operation": "aggregate", "detail": "sum what there is"}], "time": "none matters"}
     told = Tools(adder, "analyst").call("ask_csv", {"csv": SALES, "question": "Sum?", "plan": plan})
     assert told["answer"] == "460." and len(told["tests"]) == 1 and told["plan"]["time"] == "none matters"
+
+
+def test_the_steps_are_shown(make_asked):
+    bed = http_bed.Served(make_asked(), start=False)
+    secret = bed.token("alice", "--toolset", "analyst")
+    bed.start()
+    try:
+        arguments = {"csv": SALES, "question": "What is the revenue?", "charts": True}
+        stream = bed.post("/v1/tools/ask_csv", {"arguments": arguments, "stream": True}, secret=secret).body.decode()
+        events = re.findall(r"^event: (\w+)\ndata: (.*)$", stream, re.MULTILINE)
+        told = [strict_json(data) for kind, data in events if kind == "progress"]
+        steps = [(event["done"], event["text"], event["step"]) for event in told]
+        begun = [step["name"] for _, _, step in steps if not step["ended"]]
+        assert begun == ["scan", "plan", "expect", "code", "guard", "code", "guard", "run", "test", "answer"]
+        assert [done for done, _, step in steps if step["ended"]] == list(range(1, 11))
+        assert (1, "planning", {"name": "plan", "ended": False}) in steps
+        found = [step for _, _, step in steps if step["ended"]]
+        assert found[1]["plan"] == PLAN and found[2]["expect"] == [{"check": "kind", "is": "number"}]
+        assert found[3]["code"] == "import os" and "import" in found[4]["errors"][0]
+        assert found[7]["outcome"] == "ok" and found[8]["tests"][0]["ok"] is True
+        reply = strict_json(events[-1][1])["reply"]
+        assert reply["answer"] == "It is 460." and reply["charts"] == []
+    finally:
+        bed.stop()
+
+
+def test_charts_are_data_where_they_are_asked_for(tools):
+    drawn = {"csv": SALES, "code": 'ax = df["revenue"].plot()\nresult = 1'}
+    assert "charts" not in tools.call("run_analysis", drawn)
+    [figure] = tools.call("run_analysis", {**drawn, "charts": True})["charts"]
+    assert figure["charts"][0]["series"][0]["y"] == [100, 150, 210]
 
 
 def test_who_hangs_up_ends_the_question(make_asked):

@@ -42,6 +42,7 @@ STATE = {
     "table_file": nullable(OBJECT),
     "table_note": nullable(TEXT),
     "pictures": {"type": "array", "items": {"type": "object", "required": ["mime", "data"]}},
+    "charts": {"type": "array", "items": {"type": "object", "required": ["title", "charts"]}},
     "csv": {
         "type": "array",
         "items": whole(

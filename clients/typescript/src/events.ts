@@ -31,6 +31,8 @@ export interface ProgressEvent {
   text: string;
   done: number;
   of: number;
+  /** Of `ask_csv`: the step that begins or has ended, with what it found. */
+  step?: { name: string; ended: boolean } & Record<string, unknown>;
 }
 
 /** How many events before the next one the server holds no more. */

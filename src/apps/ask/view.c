@@ -25,13 +25,6 @@ view_say (FILE *stream, const char *format, ...)
   terminal_text_write (text, -1, stream);
 }
 
-static const char *const step_texts[] = {
-    [ANALYSIS_SCAN] = "looking at the tables", [ANALYSIS_PLAN] = "planning",
-    [ANALYSIS_EXPECT] = "proposing checks",    [ANALYSIS_CODE] = "writing code",
-    [ANALYSIS_GUARD] = "checking the code",    [ANALYSIS_RUN] = "running it on all of the data",
-    [ANALYSIS_TEST] = "checking the result",   [ANALYSIS_ANSWER] = "answering",
-};
-
 /* ---- progress ---- */
 
 static gboolean
@@ -47,7 +40,7 @@ ask_view_begins (gpointer data, const struct analysis *analysis, enum analysis_s
   gsize tried = json_array_size (analysis->attempts);
   if (!shows_progress (view))
     return;
-  fprintf (stderr, "\r\033[K%s%s", cli_colour (stderr, CLI_DIM), step_texts[step]);
+  fprintf (stderr, "\r\033[K%s%s", cli_colour (stderr, CLI_DIM), analysis_step_texts[step]);
   if (tried > 0 && step != ANALYSIS_ANSWER)
     fprintf (stderr, " (attempt %zu)", tried + 1);
   fprintf (stderr, " ...%s", cli_colour (stderr, CLI_PLAIN));
@@ -174,7 +167,8 @@ ask_view_saw (gpointer data, const struct analysis *analysis, enum analysis_step
         json_pack ("{s:s, s:o}", "step", analysis_step_names[step], "state", analysis_to_json (analysis));
     cli_print_json (object);
   } else {
-    printf ("%s== %s%s\n", cli_colour (stdout, CLI_DIM), step_texts[step], cli_colour (stdout, CLI_PLAIN));
+    printf ("%s== %s%s\n", cli_colour (stdout, CLI_DIM), analysis_step_texts[step],
+            cli_colour (stdout, CLI_PLAIN));
     if (explanations[step]) {
       explanations[step](analysis);
       printf ("\n");
