@@ -113,7 +113,7 @@ static const struct field caller_fields[] = {
     FLAG ("keeps_files", "Whether files are kept."),
     FIELD_END ("Caller"),
 };
-static const struct field *const caller_replies[] = {caller_fields, NULL};
+const struct field *const caller_replies[] = {caller_fields, NULL};
 
 /* ---- the table ---- */
 

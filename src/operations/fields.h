@@ -10,6 +10,9 @@
 /* For operations without parameters. */
 extern const struct field no_params[];
 
+/* What "caller.show" replies, and HTTP to who signs in. */
+extern const struct field *const caller_replies[];
+
 /* For "record.export", which HTTP has as a stream. */
 extern const struct field record_export_params[];
 

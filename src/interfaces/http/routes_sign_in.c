@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "interfaces/http/http_private.h"
 #include "interfaces/http/identify_cookie.h"
+#include "operations/fields.h"
 #include "operations/operation.h"
 
 #define SIGN_IN "/v1/sign-in"
@@ -98,7 +99,6 @@ static const struct field sign_in_fields[] = {
     {0},
 };
 
-/* Replies are those of the operation, which has the fields. */
 const struct http_route http_routes_sign_in[] = {
     {
         .method = "POST",
@@ -112,6 +112,7 @@ const struct http_route http_routes_sign_in[] = {
             "many.",
         .flags = HTTP_OPEN,
         .body = sign_in_fields,
+        .replies = caller_replies,
         .status = 200,
         .handle = sign_in,
     },
