@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a request over HTTP says, as far as we read it ourselves. The first byte chooses the part: hosts and
- * origins, paths, queries, forms, ranges, the file of tokens, an authorization server's answer. */
+ * origins, paths, queries, forms, ranges, the file of tokens, an authorization server's answer, cookies. */
 #include <string.h>
 
 #include "common/json.h"
@@ -9,6 +9,7 @@
 #include "interfaces/http/http_private.h"
 #include "interfaces/http/http_range.h"
 #include "interfaces/http/identify_browser.h"
+#include "interfaces/http/identify_cookie.h"
 #include "interfaces/http/oauth.h"
 #include "policy/tokens_file.h"
 
@@ -135,11 +136,27 @@ try_answer (const char *text, gsize length)
   principal_unref (who);
 }
 
+/* A host, then cookies: what is found can be sent back as a cookie, and stands in them. */
+static void
+try_cookie (const char *text, gsize length)
+{
+  (void)length;
+  g_auto (GStrv) lines = g_strsplit (text, "\n", 2);
+  g_autofree char *name = cookie_name (lines[0], FALSE);
+  FUZZ_REQUIRE (g_str_has_prefix (name, "adder-token-") && strlen (name) <= strlen ("adder-token-65535"));
+  g_autofree char *found = cookie_find (lines[0] ? lines[1] : NULL, name);
+  if (!found)
+    return;
+  FUZZ_REQUIRE (cookie_may_hold (found) && strstr (lines[1], name) && strstr (lines[1], found));
+  g_autofree char *set = cookie_header (name, found, 1, FALSE);
+  FUZZ_REQUIRE (!strpbrk (set, "\r\n") && strchr (set, ';') == set + strlen (name) + 1 + strlen (found));
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   static void (*const parts[]) (const char *text, gsize length) = {
-      try_browser, try_path, try_query, try_form, try_range, try_tokens, try_answer,
+      try_browser, try_path, try_query, try_form, try_range, try_tokens, try_answer, try_cookie,
   };
   if (size < 2)
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a caller is told of itself: who it is to the daemon, what it may do there, and what the daemon has. */
+/* Who the caller is to the daemon, what it may do there, and what the daemon has. */
 #include <pwd.h>
 #include <string.h>
 

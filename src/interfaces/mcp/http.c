@@ -555,14 +555,14 @@ static const struct field query_fields[] = {
 /* Without an operation: MCP describes itself. */
 const struct http_route http_routes_mcp[] = {
     {"POST", "/mcp", .tag = "mcp", .title = "MCP: a message", .text = "Carries one message of MCP.",
-     .flags = HTTP_RAW_BODY | HTTP_STREAMS | HTTP_LOOKS | HTTP_NO_COOKIE, .query = query_fields, .status = HTTP_OK,
-     .handle = http_post},
+     .flags = HTTP_RAW_BODY | HTTP_STREAMS | HTTP_LOOKS | HTTP_NO_COOKIE, .query = query_fields,
+     .status = HTTP_OK, .handle = http_post},
     {"GET", "/mcp", .tag = "mcp", .title = "MCP: a stream",
      .text =
          "What the server says by itself, or the rest of a stream that broke; versions before 2026-07-28.",
      .flags = HTTP_STREAMS | HTTP_NO_COOKIE, .query = query_fields, .status = HTTP_OK, .handle = get},
     {"DELETE", "/mcp", .tag = "mcp", .title = "MCP: the end of a session",
-     .text = "Ends a session; versions before 2026-07-28.", .flags = HTTP_LOOKS | HTTP_NO_COOKIE, .query = query_fields,
-     .status = HTTP_NO_CONTENT, .handle = delete},
+     .text = "Ends a session; versions before 2026-07-28.", .flags = HTTP_LOOKS | HTTP_NO_COOKIE,
+     .query = query_fields, .status = HTTP_NO_CONTENT, .handle = delete},
     {NULL},
 };
