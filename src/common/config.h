@@ -62,6 +62,7 @@ struct config {
   live_number max_checkpoints;     /* of one session */
   live_number max_sessions_memory; /* bytes that all of them may hold together */
   live_number history_bytes;       /* code of its cells that one session remembers */
+  live_number result_bytes;        /* results of its cells that one session remembers */
   live_number idle_cpu_ms;         /* processor time in a minute that a session may use between cells */
   live_number interrupt_grace_ms;  /* how long code may take to end when it is interrupted */
   /* [review] */

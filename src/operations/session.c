@@ -63,7 +63,7 @@ static json_t *
 session_history (const struct operation_call *call, GError **error)
 {
   struct session *session = session_of (call, error);
-  json_t *cells = session ? sessions_history (session) : NULL;
+  json_t *cells = session ? sessions_history (session, operation_flag (call, "results")) : NULL;
   session_unref (session);
   return cells;
 }
@@ -298,8 +298,10 @@ const struct operation session_operations[] = {
     {
         .name = "session.history",
         .title = "Show a session's cells",
-        .text = "The code of each and how it ended. Also of a session that has ended.",
-        .params = session_params,
+        .text =
+            "The code of each and how it ended; with `results` also its result, as the caller got it, null "
+            "if it is no longer kept. Also of a session that has ended.",
+        .params = session_history_params,
         .replies = session_history_replies,
         .run = session_history,
         .http = {"GET", OF_SESSION "/history", "showHistory", 200},

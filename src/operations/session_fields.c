@@ -42,6 +42,12 @@ const struct field session_branch_params[] = {
     {0},
 };
 
+const struct field session_history_params[] = {
+    SESSION,
+    ASK_FLAG ("results", "Whether cells have their results."),
+    {0},
+};
+
 #define TYPED_MAX (1 << 18) /* characters that are completed in */
 
 const struct field session_cursor_params[] = {
@@ -148,8 +154,14 @@ static const struct field inspection_fields[] = {
 };
 
 static const struct field cell_fields[] = {
-    WHOLE ("cell", "Its number."), TEXT ("code", "What it ran."),         TEXT ("outcome", "How it ended."),
-    TEXT ("started", "In UTC."),   REAL ("wall_ms", "How long it took."), FIELD_END ("HistoryCell"),
+    WHOLE ("cell", "Its number."),
+    TEXT ("code", "What it ran."),
+    TEXT ("outcome", "How it ended."),
+    TEXT ("started", "In UTC."),
+    REAL ("wall_ms", "How long it took."),
+    SOME (.name = "result", .types = FIELD_OBJECT | FIELD_NULL, .members = result_fields,
+          .text = "With `results`, its result; null if it is not kept."),
+    FIELD_END ("HistoryCell"),
 };
 static const struct field history_fields[] = {
     LIST ("cells", cell_fields, "Oldest first."),

@@ -234,6 +234,57 @@ def test_a_hostile_inspection_ends_its_session(served, answer):
     assert served.post(asked.path + "/inspect", {"code": "abc", "cursor": 3}, secret=served.alice).status == 410
 
 
+# ---- results of earlier cells ----
+
+
+@pytest.mark.quick
+def test_history_with_results(asked):
+    replies = [asked.cell("x = 1\nprint('one')\nx"), asked.cell("1/0")]
+    cells = asked.ask("GET", "/history?results=true")["cells"]
+    assert [cell["result"] for cell in cells] == replies
+    assert "result" not in asked.ask("GET", "/history")["cells"][0]
+    asked.ask("POST", "/checkpoints", {"name": "then"}, status=201)
+    branch = asked.ask("POST", "/branches", {}, status=201)["sessions"][0]["session_id"]
+    assert asked.cell("x + 1")["value"] == {"text/plain": "2"}
+    asked.ask("POST", "/rollback", {"checkpoint": "then"})
+    for path in (asked.path, f"/v1/sessions/{branch}"):
+        reply = asked.served.get(path + "/history?results=true", secret=asked.served.alice)
+        assert [cell["result"] for cell in reply.json()["cells"]] == replies
+    asked.ask("POST", "/reset")
+    assert asked.ask("GET", "/history?results=true")["cells"] == []
+    assert asked.served.get(asked.path + "/history?results=maybe", secret=asked.served.alice).status == 400
+
+
+def test_results_make_room_for_newer_ones(make_adder):
+    adder = make_adder("[sessions]\nresult_bytes = 16KiB\n")
+    adder.run("1")
+    with Client(adder) as client:
+
+        def new():
+            return operate(client, "session.new")["session_id"]
+
+        def cell(session, code):
+            return operate(client, "run.new", session=session, code=code)
+
+        def results(session):
+            return [each["result"] for each in operate(client, "session.history", session=session, results=True)["cells"]]
+
+        session = new()
+        for number in range(12):
+            cell(session, f"print('{number}' * 3000)")
+        cell(session, "print('x' * 30_000)")
+        kept = results(session)
+        assert len(kept) == 13 and kept[0] is None and kept[12] is None, "the last is too long alone"
+        assert kept[11]["stdout"] == "11" * 3000 + "\n" and sum(each is not None for each in kept) < 5
+        # Of ended sessions, the newest keep theirs.
+        operate(client, "session.end", session=session)
+        assert results(session) == kept
+        other = new()
+        last = cell(other, "print('y' * 12_000)")
+        operate(client, "session.end", session=other)
+        assert results(other) == [last] and results(session) == [None] * 13
+
+
 # ---- who may ask, and for what ----
 
 QUESTIONS = {

@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "engine/session/history.h"
 #include "engine/session/session.h"
 #include "engine/session/ticket_lock.h"
@@ -47,22 +48,57 @@ add (struct history *history, guint64 number, const char *code)
   history_add (history, &cell);
 }
 
+static const json_t *
+result_of (const json_t *history, gsize index)
+{
+  return json_object_get (json_array_get (json_object_get (history, "cells"), index), "result");
+}
+
+static void
+test_history_results (void)
+{
+  struct history history, copy;
+  history_init (&history, 4096, 20);
+  for (guint64 number = 1; number <= 3; number++)
+    add (&history, number, "1");
+  history_keep_result (&history, 1, 0, "{\"a\": 1}");
+  history_keep_result (&history, 2, 0, "{\"a\": 2}");
+  history_copy (&history, &copy);
+  /* Of another cell, of one that is gone, and of one that is too long. */
+  history_keep_result (&history, 2, 7, "{\"a\": 9}");
+  history_keep_result (&history, 9, 0, "{\"a\": 9}");
+  history_keep_result (&history, 2, 0, "{\"a\": \"much too long\"}");
+  g_autoptr (json_t) before = history_to_json (&history, TRUE);
+  g_assert_cmpint (json_integer_value (json_object_get (result_of (before, 1), "a")), ==, 2);
+  /* The oldest makes room; the copy has it still. */
+  history_keep_result (&history, 3, 0, "{\"a\": 33}");
+  g_autoptr (json_t) after = history_to_json (&history, TRUE);
+  g_assert_true (json_is_null (result_of (after, 0)) && json_is_object (result_of (after, 2)));
+  g_autoptr (json_t) copied = history_to_json (&copy, TRUE);
+  g_assert_true (json_is_object (result_of (copied, 0)) && json_is_null (result_of (copied, 2)));
+  history_limit_results (&history, 0);
+  g_assert_cmpuint (history.result_bytes, ==, 0);
+  history_clear (&history);
+  history_clear (&copy);
+  g_assert_cmpuint (copy.result_bytes, ==, 0);
+}
+
 static void
 test_history (void)
 {
   struct history history;
   g_autofree char *long_code = g_strnfill (3000, 'x');
-  history_init (&history, 4096);
+  history_init (&history, 4096, 64);
   add (&history, 1, "a = 1");
   add (&history, 2, "b = 2");
   add (&history, 3, long_code);
-  json_t *json = history_to_json (&history);
+  json_t *json = history_to_json (&history, FALSE);
   g_assert_cmpuint (json_array_size (json_object_get (json, "cells")), ==, 3);
   json_decref (json);
 
   /* The oldest make room, as many as it takes. */
   add (&history, 4, long_code);
-  json = history_to_json (&history);
+  json = history_to_json (&history, FALSE);
   json_t *left = json_array_get (json_object_get (json, "cells"), 0);
   g_assert_cmpuint (json_array_size (json_object_get (json, "cells")), ==, 1);
   g_assert_cmpint (json_integer_value (json_object_get (left, "cell")), ==, 4);
@@ -120,6 +156,7 @@ UNIT_SUITE (engine_session_parts)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/session-parts/order", test_ticket_lock);
   g_test_add_func ("/session-parts/history", test_history);
+  g_test_add_func ("/session-parts/history-results", test_history_results);
   g_test_add_func ("/session-parts/names", test_names);
   g_test_add_func ("/session-parts/limits", test_limits);
   return g_test_run ();

@@ -401,6 +401,8 @@ export interface HistoryCell {
   started: string;
   /** How long it took. */
   wall_ms: number;
+  /** With `results`, its result; null if it is not kept. */
+  result?: ResultData | null | undefined;
 }
 
 /** The cells of a session. */

@@ -107,9 +107,10 @@ export class Session {
     return this.#http.ask("POST", this.#path("inspect"), asking);
   }
 
-  /** The cells that it ran. */
-  async history(options: CallOptions = {}): Promise<History> {
-    return this.#http.ask("GET", this.#path("history"), options);
+  /** The cells that it ran; with `results` also what came of each, as long as that is kept. */
+  async history(options: { results?: boolean | undefined } & CallOptions = {}): Promise<History> {
+    const query = queryOf({ results: options.results });
+    return this.#http.ask("GET", this.#path("history"), { query, signal: options.signal });
   }
 
   /** Forgets all variables; files stay. */

@@ -698,6 +698,8 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
   result->outcome = verdict->outcome;
   result->exit_code = verdict->exit_code;
   result->value = result_make (&parts);
+  if (run->cell > 0)
+    sessions_keep_result (run->session, run->cell, run->begun_us, result_text (result));
   result->workspace_fd = fd_steal (&run->workspace_fd);
   result->place = g_steal_pointer (&run->place);
   result->artifacts = g_steal_pointer (&run->artifacts);

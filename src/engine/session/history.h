@@ -12,6 +12,7 @@
 struct history {
   GQueue cells; /* struct history_cell, the oldest first */
   gsize bytes, most;
+  gsize result_bytes, most_results;
   guint64 dropped;
   guint64 edition; /* differs after each change */
 };
@@ -28,14 +29,23 @@ struct history_cell {
   GArray *given;   /* struct input (inputs.h): files that came with it; or NULL */
   json_t *digests; /* of its result, by part: equal digests mean equal results */
   gboolean ended_session;
+  GBytes *result; /* as the caller got it, as JSON; NULL: none is kept, or no longer */
   GList link;
 };
 
-void history_init (struct history *history, gsize most);
+/* MOST bytes of code, and MOST_RESULTS of results. */
+void history_init (struct history *history, gsize most, gsize most_results);
 void history_clear (struct history *history);
 
 /* Takes over what CELL points to. */
 void history_add (struct history *history, const struct history_cell *cell);
+
+/* Keeps TEXT as the result of the cell NUMBER that began at STARTED_US, unless it is gone or TEXT alone is
+ * too long; the oldest results make room for it. */
+void history_keep_result (struct history *history, guint64 number, gint64 started_us, const char *text);
+
+/* Forgets the oldest results until those that are left have at most MOST bytes. */
+void history_limit_results (struct history *history, gsize most);
 
 /* Forgets all cells. */
 void history_truncate (struct history *history);
@@ -43,5 +53,6 @@ void history_truncate (struct history *history);
 /* A copy of the cells. *RET_COPY is to be cleared. */
 void history_copy (const struct history *history, struct history *ret_copy);
 
-/* {"cells": [{"cell", "code", "outcome", "started", "wall_ms"}], "dropped": n}. The caller's. */
-json_t *history_to_json (const struct history *history);
+/* {"cells": [{"cell", "code", "outcome", "started", "wall_ms"}], "dropped": n}; WITH_RESULTS each cell has
+ * its `result`, null if it is not kept. The caller's. */
+json_t *history_to_json (const struct history *history, gboolean with_results);

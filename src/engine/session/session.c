@@ -377,7 +377,7 @@ session_create (struct engine *engine, const struct run_request *options, const 
     return NULL;
   struct session *session = session_new (engine->sessions, options, name);
   session->provisional = provisional;
-  history_init (&session->history, engine->host->config->history_bytes);
+  history_init (&session->history, engine->host->config->history_bytes, engine->host->config->result_bytes);
   gboolean made = FALSE;
   /* Packages first: if installing them fails, no other session ends to make room. */
   gboolean ready = !options->with || packages_await (engine, options, &interrupt, error);

@@ -109,6 +109,19 @@ trim_ended (struct sessions *sessions, const char *owner)
   forget (oldest);
 }
 
+void
+sessions_limit_ended_results (struct sessions *sessions, const char *owner)
+{
+  gsize left = sessions->host->config->result_bytes;
+  for (GList *link = sessions->ended.tail; link; link = link->prev) {
+    struct history *history = &((struct session *)link->data)->history;
+    if (strcmp (((struct session *)link->data)->owner, owner) != 0)
+      continue;
+    history_limit_results (history, left);
+    left -= history->result_bytes;
+  }
+}
+
 /* ---- ending ---- */
 
 /* Notifies the registry's thread once when the sandbox of SESSION ends or is out of memory. The thread
@@ -196,6 +209,7 @@ sessions_end_locked (struct session *session, char *reason)
   else if (session->sandbox)
     sandbox_kill_worker (session->sandbox);
   trim_ended (sessions, session->owner);
+  sessions_limit_ended_results (sessions, session->owner);
   sessions_tell (session, NOTIFICATION_SESSION, NOTIFICATION_ENDED);
   sessions_tell (session, NOTIFICATION_SESSION_LIST, NOTIFICATION_ENDED);
 }

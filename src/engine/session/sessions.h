@@ -81,13 +81,18 @@ void sessions_forget (struct session *session);
 struct session *sessions_find (struct sessions *sessions, const char *owner, const char *name,
                                GError **error);
 
-/* {"sessions": [...]} of OWNER; one of them, as session.show has it; its cells. The caller's. */
+/* {"sessions": [...]} of OWNER; one of them, as session.show has it; its cells (history_to_json). The
+ * caller's. */
 json_t *sessions_list (struct sessions *sessions, const char *owner);
 json_t *sessions_show (struct session *session);
-json_t *sessions_history (struct session *session);
+json_t *sessions_history (struct session *session, gboolean with_results);
 
 /* A copy of SESSION's history and of its files, both the caller's. */
 void sessions_copy_history (struct session *session, struct history *ret_history, GArray **ret_given);
+
+/* Keeps RESULT, JSON, as that of the cell NUMBER of SESSION that began at STARTED_US (history_keep_result).
+ */
+void sessions_keep_result (struct session *session, guint64 number, gint64 started_us, const char *result);
 
 /* The digests of the result of the cell NUMBER, if it was the last that ran, or NULL. The caller's. */
 json_t *sessions_cell_digests (struct session *session, guint64 number);

@@ -52,6 +52,9 @@ REQUIRES (sessions) struct session *sessions_idle_longest (struct sessions *sess
 /* SESSION is idle from now on, or still: check it in DELAY_US. */
 REQUIRES (sessions) void sessions_plan_look (struct session *session, gint64 delay_us);
 
+/* Of OWNER's ended sessions, all together keep results as one may that lives, the newest first. */
+REQUIRES (sessions) void sessions_limit_ended_results (struct sessions *sessions, const char *owner);
+
 /* When it will end if unused. */
 REQUIRES (sessions) gint64 sessions_expiry_us (const struct session *session);
 

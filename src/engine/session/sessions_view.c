@@ -146,12 +146,26 @@ sessions_show (struct session *session)
 }
 
 json_t *
-sessions_history (struct session *session)
+sessions_history (struct session *session, gboolean with_results)
+{
+  struct history copy;
+  sessions_lock (session->sessions);
+  history_copy (&session->history, &copy);
+  sessions_unlock (session->sessions);
+  /* Results are parsed, which takes long if they are large. */
+  json_t *history = history_to_json (&copy, with_results);
+  history_clear (&copy);
+  return history;
+}
+
+void
+sessions_keep_result (struct session *session, guint64 number, gint64 started_us, const char *result)
 {
   sessions_lock (session->sessions);
-  json_t *history = history_to_json (&session->history);
+  history_keep_result (&session->history, number, started_us, result);
+  if (session->state == SESSION_ENDED)
+    sessions_limit_ended_results (session->sessions, session->owner);
   sessions_unlock (session->sessions);
-  return history;
 }
 
 void

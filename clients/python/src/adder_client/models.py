@@ -428,6 +428,8 @@ class HistoryCell:
     """In UTC."""
     wall_ms: float
     """How long it took."""
+    result: Optional[Result] = None
+    """With `results`, its result; null if it is not kept."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -89,9 +89,10 @@ class AsyncSession:
         body = {"code": code, "cursor": len(code) if cursor is None else cursor}
         return decode(models.Inspection, await self._http.ask("POST", self._path("inspect"), body=body))
 
-    async def history(self) -> models.History:
-        """The code of its cells, and how they ended."""
-        return decode(models.History, await self._http.ask("GET", self._path("history")))
+    async def history(self, results: bool = False) -> models.History:
+        """The code of its cells, and how they ended; with RESULTS also what came of each, as long as that is kept."""
+        query = query_of({"results": results or None})
+        return decode(models.History, await self._http.ask("GET", self._path("history"), query=query))
 
     async def reset(self) -> models.SessionInfo:
         """Forgets all variables; files stay."""

@@ -90,9 +90,10 @@ class Session:
         body = {"code": code, "cursor": len(code) if cursor is None else cursor}
         return decode(models.Inspection, self._http.ask("POST", self._path("inspect"), body=body))
 
-    def history(self) -> models.History:
-        """The code of its cells, and how they ended."""
-        return decode(models.History, self._http.ask("GET", self._path("history")))
+    def history(self, results: bool = False) -> models.History:
+        """The code of its cells, and how they ended; with RESULTS also what came of each, as long as that is kept."""
+        query = query_of({"results": results or None})
+        return decode(models.History, self._http.ask("GET", self._path("history"), query=query))
 
     def reset(self) -> models.SessionInfo:
         """Forgets all variables; files stay."""
