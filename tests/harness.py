@@ -802,6 +802,8 @@ SESSION_FIELDS = {
     "expires_in_ms": (int, NULL),
     "memory_bytes": (int, NULL),
     "parent": (str, NULL),
+    "branched_at": (int, NULL),
+    "branched_from": (str, NULL),
     "checkpoints": list,
     "shell": (str, NULL),
     "isolation": (dict, NULL),

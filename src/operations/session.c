@@ -169,6 +169,13 @@ session_interrupt (const struct operation_call *call, GError **error)
 }
 
 static json_t *
+session_give_name (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  return session_shown (session, session && sessions_rename (session, operation_text (call, "name"), error));
+}
+
+static json_t *
 session_end (const struct operation_call *call, GError **error)
 {
   struct session *session = session_of (call, error);
@@ -253,6 +260,15 @@ const struct operation session_operations[] = {
         .replies = session_replies,
         .run = session_show,
         .http = {"GET", OF_SESSION, "showSession", 200},
+    },
+    {
+        .name = "session.rename",
+        .title = "Rename a session",
+        .text = "Gives a live session another name, or none. Its id stays.",
+        .params = session_rename_params,
+        .replies = session_replies,
+        .run = session_give_name,
+        .http = {"POST", OF_SESSION "/rename", "renameSession", 200},
     },
     {
         .name = "session.end",

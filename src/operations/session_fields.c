@@ -42,6 +42,11 @@ const struct field session_branch_params[] = {
     {0},
 };
 
+const struct field session_rename_params[] = {
+    SESSION,
+    FIELD_NAME ("name", TRUE, "Its new name; null: none."),
+    {0},
+};
 const struct field session_history_params[] = {
     SESSION,
     ASK_FLAG ("results", "Whether cells have their results."),
@@ -98,6 +103,9 @@ const struct field session_whole_fields[] = {
     WHOLE_0 ("expires_in_ms", "Time until it ends if it is not used; null unless it is idle."),
     WHOLE ("memory_bytes", "Memory at the last measurement."),
     TEXT_0 ("parent", "The session from which it was branched."),
+    WHOLE_0 ("branched_at", "Number of cells that it had then; null unless it is a branch."),
+    TEXT_0 ("branched_from",
+            "The checkpoint from which it was branched; null: the session's state at that time."),
     LIST ("checkpoints", checkpoint_fields, "Its checkpoints."),
     TEXT_0 ("shell", "ipython or plain."),
     PART_0 ("isolation", result_isolation_fields, "Its isolation."),

@@ -285,11 +285,72 @@ def test_results_make_room_for_newer_ones(make_adder):
         assert results(other) == [last] and results(session) == [None] * 13
 
 
+# ---- names and branches ----
+
+
+@pytest.mark.quick
+def test_renaming(served):
+    one, other = unique(), unique()
+    asked = Asked(served, name=one)
+    renamed = asked.ask("POST", "/rename", {"name": other})
+    assert (renamed["name"], renamed["session_id"]) == (other, asked.id)
+
+    def status(name, secret=served.alice):
+        return served.get(f"/v1/sessions/{name}", secret=secret).status
+
+    assert (status(other), status(one), status(other, served.bob)) == (200, 404, 404)
+    # The old name is free, the new one is not; to keep one's own is no conflict.
+    another = Asked(served, name=one)
+    refused = served.post(another.path + "/rename", {"name": other}, secret=served.alice)
+    assert refused.status == 409 and other in refused.json()["detail"]
+    assert another.ask("POST", "/rename", {"name": one})["name"] == one
+    for name in ("", "a b", "../x", "n" * 65, 5, asked.id):
+        assert served.post(asked.path + "/rename", {"name": name}, secret=served.alice).status == 400, name
+    assert asked.ask("POST", "/rename", {"name": None})["name"] is None and status(other) == 404
+    assert another.ask("POST", "/rename", {"name": other})["name"] == other
+    another.end()
+    assert asked.ask("POST", "/rename", {"name": other})["name"] == other, "an ended one gives its name up"
+    asked.end()
+
+
+def test_renaming_while_a_cell_runs(asked):
+    thread, name = asked.begin_forever(), unique()
+    assert asked.ask("POST", "/rename", {"name": name})["state"] == "busy"
+    asked.stop(thread)
+    assert asked.cell("1")["session"]["name"] == name
+
+
+def test_renaming_at_the_command_line(sessions):
+    one, other = unique(), unique()
+    session = sessions.new("--name", one)
+    done = sessions.adder.call("session", "rename", one, other)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert sessions.show(other)["session_id"] == session and sessions.ask("rename", other)["name"] is None
+    assert "no session" in sessions.refused("rename", one, other)
+
+
+def test_where_a_branch_began(asked):
+    assert (asked.show()["branched_at"], asked.show()["branched_from"]) == (None, None)
+    asked.cell("a = 1")
+    kept = asked.ask("POST", "/checkpoints", {}, status=201)["checkpoint_id"]
+    asked.cell("b = 1")
+    (now,) = asked.ask("POST", "/branches", {}, status=201)["sessions"]
+    (then,) = asked.ask("POST", "/branches", {"checkpoint": kept}, status=201)["sessions"]
+    assert [(each["parent"], each["branched_at"], each["branched_from"]) for each in (now, then)] == [(asked.id, 2, None), (asked.id, 1, kept)]
+    of_branch = asked.served.post(f"/v1/sessions/{then['session_id']}/cells", {"code": "c = 1"}, secret=asked.served.alice).json()
+    assert of_branch["session"]["cell"] == 2
+    for each in (now, then):
+        shown = asked.served.get(f"/v1/sessions/{each['session_id']}", secret=asked.served.alice).json()
+        assert shown["branched_at"] == each["branched_at"] and shown["branched_from"] == each["branched_from"]
+        asked.served.ask("DELETE", f"/v1/sessions/{each['session_id']}", secret=asked.served.alice)
+
+
 # ---- who may ask, and for what ----
 
 QUESTIONS = {
     "complete": ("POST", "/complete", {"code": "a", "cursor": 1}),
     "inspect": ("POST", "/inspect", {"code": "a", "cursor": 1}),
+    "rename": ("POST", "/rename", {"name": None}),
 }
 
 

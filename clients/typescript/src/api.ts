@@ -310,6 +310,10 @@ export interface SessionInfo {
   memory_bytes: number;
   /** The session from which it was branched. */
   parent: string | null;
+  /** Number of cells that it had then; null unless it is a branch. */
+  branched_at: number | null;
+  /** The checkpoint from which it was branched; null: the session's state at that time. */
+  branched_from: string | null;
   /** Its checkpoints. */
   checkpoints: Array<{
     /** Its id. */

@@ -113,6 +113,11 @@ export class Session {
     return this.#http.ask("GET", this.#path("history"), { query, signal: options.signal });
   }
 
+  /** Gives it another name, or none. */
+  async rename(name: string | null, options: CallOptions = {}): Promise<SessionInfo> {
+    return this.#change("POST", ["rename"], { name }, options);
+  }
+
   /** Forgets all variables; files stay. */
   async reset(options: CallOptions = {}): Promise<SessionInfo> {
     return this.#change("POST", ["reset"], undefined, options);

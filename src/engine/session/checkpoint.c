@@ -253,7 +253,7 @@ session_rollback (struct session *session, const char *checkpoint, GError **erro
 
 static gboolean
 make_branch (struct session *session, struct session *made, struct sandbox *from,
-             const struct session_state_copy *checkpoint, GError **error)
+             const struct checkpoint *checkpoint, GError **error)
 {
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
   struct sandbox *sandbox = checkpoint_make_sandbox (session, from, warnings, error);
@@ -262,7 +262,7 @@ make_branch (struct session *session, struct session *made, struct sandbox *from
   struct session_state_copy state;
   struct lease lease;
   if (checkpoint)
-    copy_again (checkpoint, &state);
+    copy_again (&checkpoint->state, &state);
   else
     copy_state (session, &state);
   lease_init (&lease);
@@ -273,6 +273,8 @@ make_branch (struct session *session, struct session *made, struct sandbox *from
   sessions_give_sandbox (made, sandbox, &lease);
   sessions_set_shell (made, g_strdup (session->shell));
   sessions_lock (session->sessions);
+  made->branched_at = state.cells;
+  made->branched_from = checkpoint ? g_strdup (checkpoint->id) : NULL;
   checkpoint_take_state (made, &state);
   sessions_unlock (session->sessions);
   return TRUE;
@@ -285,8 +287,8 @@ make_branches (struct session *session, struct work *work, GError **error)
   if (work->name && !checkpoint)
     return FALSE;
   for (guint i = 0; i < work->count; i++)
-    if (!make_branch (session, work->made[i], checkpoint ? checkpoint->sandbox : session->sandbox,
-                      checkpoint ? &checkpoint->state : NULL, error))
+    if (!make_branch (session, work->made[i], checkpoint ? checkpoint->sandbox : session->sandbox, checkpoint,
+                      error))
       return FALSE;
   return TRUE;
 }

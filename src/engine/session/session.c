@@ -61,6 +61,7 @@ session_unref (struct session *session)
   g_ptr_array_unref (session->checkpoints);
   g_array_unref (session->given);
   g_free (session->parent);
+  g_free (session->branched_from);
   g_strfreev (session->threads);
   g_free (session->name);
   g_free (session->owner);

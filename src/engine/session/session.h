@@ -24,19 +24,21 @@ struct session {
   /* fixed before anybody else sees it idle */
   char id[ID_BYTES];
   guint64 number; /* counts up; identifies it to the registry's thread */
-  char *name;     /* or NULL; of one that is provisional, set when it is adopted */
   char *owner;    /* "" for nobody */
   char *environment, *profile, *shell;
   struct run_request *options; /* request_settled */
   struct limits limits;        /* of the whole, and of a cell without its own */
   gint64 created_us;           /* g_get_real_time */
   char *parent;                /* the id of the session that it branched from, or NULL */
+  guint64 branched_at;         /* of a branch: how many cells it began with */
+  char *branched_from;         /* of a branch: the id of the checkpoint that it is made from, or NULL */
   struct lease
       lease; /* isolation; `files` are the holder's: those of the workspace as the last cell left it */
 
   /* under the registry's lock */
   int slot;             /* in the registry's memory; -1: not there */
   gboolean provisional; /* a replay makes it: not listed, and not counted among the others */
+  char *name;           /* or NULL; of one that is provisional, set when it is adopted */
   GArray *given;        /* struct input: files that stay whatever its cells do; changed only by the holder */
   enum session_state state;
   struct ticket_lock lock;

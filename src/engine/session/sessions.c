@@ -60,6 +60,17 @@ sessions_remember (struct session *session)
 
 /* ---- lists ---- */
 
+/* Nobody finds SESSION by its name any more. */
+REQUIRES (sessions)
+static void
+sessions_drop_name (const struct session *session)
+{
+  GHashTable *by_name = session->sessions->by_name;
+  g_autofree char *key = session->name ? sessions_key (session->owner, session->name) : NULL;
+  if (key && g_hash_table_lookup (by_name, key) == session)
+    g_hash_table_remove (by_name, key);
+}
+
 /* Drops the registry's reference, after the lock is given up. */
 REQUIRES (sessions)
 static void
@@ -70,11 +81,7 @@ forget (struct session *session)
     sessions->memory.forget (sessions->memory.data, session->slot);
   session->slot = -1;
   g_hash_table_remove (sessions->by_id, session->id);
-  if (session->name) {
-    g_autofree char *key = sessions_key (session->owner, session->name);
-    if (g_hash_table_lookup (sessions->by_name, key) == session)
-      g_hash_table_remove (sessions->by_name, key);
-  }
+  sessions_drop_name (session);
   sessions->forgotten = g_list_prepend (sessions->forgotten, session);
 }
 
@@ -459,6 +466,40 @@ sessions_adopt (struct session *session, const struct sessions_adoption *adoptio
   gboolean adopted = adopt_locked (sessions, session, adoption, error);
   sessions_unlock (sessions);
   return adopted;
+}
+
+REQUIRES (sessions)
+static gboolean
+rename_locked (struct session *session, const char *name, GError **error)
+{
+  struct sessions *sessions = session->sessions;
+  g_autofree char *key = name ? sessions_key (session->owner, name) : NULL;
+  if (session->state == SESSION_ENDED) {
+    set_ended_locked (session, error);
+    return FALSE;
+  }
+  if (!check_name_is_free (sessions, key, name, session, error))
+    return FALSE;
+  sessions_drop_name (session);
+  g_free (session->name);
+  session->name = g_strdup (name);
+  if (key)
+    g_hash_table_replace (sessions->by_name, g_steal_pointer (&key), session);
+  sessions_remember (session);
+  notifications_send (sessions->notifications, NOTIFICATION_SESSION, session->owner, session->id);
+  notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
+  return TRUE;
+}
+
+gboolean
+sessions_rename (struct session *session, const char *name, GError **error)
+{
+  if (name && !session_check_name (name, error))
+    return FALSE;
+  sessions_lock (session->sessions);
+  gboolean renamed = rename_locked (session, name, error);
+  sessions_unlock (session->sessions);
+  return renamed;
 }
 
 static gboolean

@@ -128,6 +128,10 @@ void sessions_finish (struct session *session, struct session_result *done);
 /* Whether it has ended, even if its holder does not know yet. */
 gboolean sessions_has_ended (struct session *session);
 
+/* Gives SESSION, which lives, the name NAME (NULL: none). ADDER_ERROR_INVALID, ADDER_ERROR_EXISTS when
+ * another of its owner has that name, ADDER_ERROR_ENDED. */
+gboolean sessions_rename (struct session *session, const char *name, GError **error);
+
 /* Interrupts the running cell, if any. */
 gboolean sessions_interrupt (struct session *session, GError **error);
 

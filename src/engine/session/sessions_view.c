@@ -123,17 +123,20 @@ sessions_view_describe (const struct session *session)
   json_t *isolation = json_pack ("{s:i, s:o, s:s, s:n}", "level", (int)session->lease.isolation_level,
                                  "missing", json_of_names (session->lease.missing), "backend",
                                  backend_names[BACKEND_NATIVE], "container");
-  return json_pack ("{s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:s, s:o, s:o, s:I, s:o, s:o, s:s?, s:o, s:s?}",
-                    "session_id", session->id, "name", json_text_or_null (session->name), "owner",
-                    json_text_or_null (session->owner[0] ? session->owner : NULL), "environment",
-                    json_text_or_null (session->environment), "profile", json_text_or_null (session->profile),
-                    "state", states[session->state], "cells", (json_int_t)session->cells, "variables",
-                    (json_int_t)session->variables, "created", created, "idle_ms",
-                    ms_or_null (idle, now_us - session->used_us), "expires_in_ms",
-                    ms_or_null (idle, sessions_expiry_us (session) - now_us), "memory_bytes",
-                    (json_int_t)session->memory_bytes, "parent", json_text_or_null (session->parent),
-                    "checkpoints", checkpoints_of (session), "shell", session->shell, "isolation", isolation,
-                    "reason", session->reason);
+  return json_pack (
+      "{s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:s, s:o, s:o, s:I, s:o, s:o, s:o, s:o, "
+      "s:s?, s:o, s:s?}",
+      "session_id", session->id, "name", json_text_or_null (session->name), "owner",
+      json_text_or_null (session->owner[0] ? session->owner : NULL), "environment",
+      json_text_or_null (session->environment), "profile", json_text_or_null (session->profile), "state",
+      states[session->state], "cells", (json_int_t)session->cells, "variables",
+      (json_int_t)session->variables, "created", created, "idle_ms",
+      ms_or_null (idle, now_us - session->used_us), "expires_in_ms",
+      ms_or_null (idle, sessions_expiry_us (session) - now_us), "memory_bytes",
+      (json_int_t)session->memory_bytes, "parent", json_text_or_null (session->parent), "branched_at",
+      session->parent ? json_integer ((json_int_t)session->branched_at) : json_null (), "branched_from",
+      json_text_or_null (session->branched_from), "checkpoints", checkpoints_of (session), "shell",
+      session->shell, "isolation", isolation, "reason", session->reason);
 }
 
 json_t *

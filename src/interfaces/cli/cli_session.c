@@ -207,6 +207,8 @@ static const struct cli_command commands[] = {
      .examples = "adder session reset lab"},
     {"interrupt", "SESSION", "interrupt the running cell; variables remain",
      ASKS ("session.interrupt", {"session"}, 1), .examples = "adder session interrupt lab"},
+    {"rename", "SESSION [NAME]", "give it another name, or none",
+     ASKS ("session.rename", {"session", "name"}, 1), .examples = "adder session rename lab birds"},
     {"replay", "SESSION", "run its cells again, in a new session", cli_session_replay,
      .examples = "adder session replay lab"},
     {"checkpoint", "SESSION [NAME]", "create a checkpoint and print its id",

@@ -340,6 +340,10 @@ class SessionInfo:
     """Time until it ends if it is not used; null unless it is idle."""
     parent: Optional[str] = None
     """The session from which it was branched."""
+    branched_at: Optional[int] = None
+    """Number of cells that it had then; null unless it is a branch."""
+    branched_from: Optional[str] = None
+    """The checkpoint from which it was branched; null: the session's state at that time."""
     checkpoints: List[Checkpoint] = dataclasses.field(default_factory=list)
     """Its checkpoints."""
     shell: Optional[str] = None

@@ -94,6 +94,10 @@ class AsyncSession:
         query = query_of({"results": results or None})
         return decode(models.History, await self._http.ask("GET", self._path("history"), query=query))
 
+    async def rename(self, name: Optional[str]) -> models.SessionInfo:
+        """Gives it the name NAME, or none."""
+        return await self._change("POST", "rename", body={"name": name})
+
     async def reset(self) -> models.SessionInfo:
         """Forgets all variables; files stay."""
         return await self._change("POST", "reset")

@@ -95,6 +95,10 @@ class Session:
         query = query_of({"results": results or None})
         return decode(models.History, self._http.ask("GET", self._path("history"), query=query))
 
+    def rename(self, name: Optional[str]) -> models.SessionInfo:
+        """Gives it the name NAME, or none."""
+        return self._change("POST", "rename", body={"name": name})
+
     def reset(self) -> models.SessionInfo:
         """Forgets all variables; files stay."""
         return self._change("POST", "reset")
