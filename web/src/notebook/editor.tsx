@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The place of a cell's editor. The editor itself is made when the cell comes into view; until then its text stands there.
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Cell } from "./cell.js";
+import type { CellEditor, EditorEvents, Language } from "./editor_setup.js";
+
+const NEAR_PX = 800;
+
+interface EditorProps {
+  cell: Cell;
+  language: Language;
+  label: string;
+  events: EditorEvents;
+  /** Has the editor while there is one. */
+  handle: { current: CellEditor | undefined };
+  /** Called when there is one. */
+  onMade: () => void;
+}
+
+export function Editor({ cell, language, label, events, handle, onMade }: EditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const latest = useRef(events);
+  latest.current = events;
+  const made = useSignal(false);
+  const near = useNear(host);
+  useEffect(() => {
+    const element = host.current;
+    if (!near || !element) return undefined;
+    const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
+    let gone = false;
+    const forwarded: EditorEvents = {
+      session: () => latest.current.session(),
+      changed: (text) => latest.current.changed(text),
+      focused: () => latest.current.focused(),
+      run: (then) => latest.current.run(then),
+      leave: () => latest.current.leave(),
+      beyond: (steps) => latest.current.beyond(steps),
+      save: () => latest.current.save(),
+    };
+    void import("./editor_setup.js").then(async ({ createEditor }) => {
+      const editor = await createEditor(root, cell.source.peek(), language, label, forwarded);
+      if (gone) return editor.end();
+      handle.current = editor;
+      made.value = true;
+      onMade();
+    });
+    return () => {
+      gone = true;
+      handle.current?.end();
+      handle.current = undefined;
+      made.value = false;
+    };
+  }, [near, language, cell]);
+  useEffect(() => {
+    handle.current?.setLabel(label);
+  }, [label, made.value]);
+  useSignalEffect(() => {
+    const text = cell.source.value;
+    handle.current?.setText(text);
+  });
+  return (
+    <div class="notebook-editor">
+      <div ref={host} />
+      {!made.value && <pre class="notebook-placeholder">{cell.source.peek() || " "}</pre>}
+    </div>
+  );
+}
+
+/** Whether the element is, or was, near what can be seen. */
+function useNear(ref: { current: HTMLElement | null }): boolean {
+  const near = useSignal(false);
+  useEffect(() => {
+    const element = ref.current?.parentElement;
+    if (!element || near.value) return undefined;
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (!entry?.isIntersecting) return;
+        near.value = true;
+        observer.disconnect();
+      },
+      { rootMargin: `${NEAR_PX}px` },
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return near.value;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A replay while it runs: which cells ran again, and what differs.
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { messageOf } from "../app/api.js";
+import { go } from "../app/router.js";
+import { Dialog, Failure, Outcome } from "../parts/controls.js";
+import { plural } from "../parts/format.js";
+import { NotebookReplay, type ReplayStep } from "./replay.js";
+import { forget } from "./sessions.js";
+import { adopt, type Workspace } from "./workspace.js";
+
+interface ReplayDialogProps {
+  workspace: Workspace;
+  onClose: () => void;
+}
+
+export function ReplayDialog({ workspace, onClose }: ReplayDialogProps) {
+  const { notebook } = workspace;
+  const replay = useMemo(() => new NotebookReplay(notebook), [notebook]);
+  const failure = useSignal<string | undefined>(undefined);
+  const made = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    const work = async () => {
+      const info = await replay.run();
+      await adopt(info, (fresh) => {
+        const { wallMs, uploads, metadata } = notebook;
+        Object.assign(fresh, { wallMs, uploads, metadata });
+        fresh.cells.value = replay.cells;
+        for (let cell = 1; cell <= info.cells; cell++) fresh.seen.add(cell);
+      });
+      made.value = info.session_id;
+      if (notebook.ended.peek()) await forget(notebook.sessionId);
+    };
+    work().catch((error) => (failure.value = messageOf(error)));
+    return () => replay.cancel();
+  }, [replay]);
+  const steps = replay.steps.value;
+  const done = steps.filter((step) => step.outcome !== null).length;
+  return (
+    <Dialog title="Replay" onClose={onClose} wide>
+      {failure.value && <Failure>{failure.value} Nothing has changed.</Failure>}
+      <p role="status">
+        {made.value ? "All cells have run again in a new session." : failure.value ? "" : `${done} of ${plural(steps.length, "cell")} ran again in a new session.`}
+        {replay.leftOut.value.length > 0 && ` Left out, since they would end it: ${replay.leftOut.value.join(", ")}.`}
+      </p>
+      {!failure.value && <progress class="notebook-replay-bar" max={Math.max(steps.length, 1)} value={made.value ? steps.length : done} aria-label="Cells that ran" />}
+      <ol class="notebook-steps">
+        {steps.map((step) => (
+          <Step key={step.number} step={step} />
+        ))}
+      </ol>
+      <div class="row">
+        {made.value ? (
+          <button
+            type="button"
+            class="primary"
+            onClick={() => {
+              go("notebook", [made.value as string]);
+              onClose();
+            }}
+          >
+            Open the new session
+          </button>
+        ) : (
+          <button type="button" onClick={onClose}>
+            {failure.value ? "Close" : "Cancel the replay"}
+          </button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function Step({ step }: { step: ReplayStep }) {
+  const { number, code, outcome, running, differs } = step;
+  return (
+    <li>
+      <span class="notebook-count">[{number}]</span>
+      <code>{code.split("\n")[0]}</code>
+      {running ? <Outcome outcome="running" /> : outcome && <Outcome outcome={outcome} />}
+      {differs.length > 0 && <span class="quiet">differs: {differs.join(", ")}</span>}
+    </li>
+  );
+}

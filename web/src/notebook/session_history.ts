@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells that ran in the session but are not in the notebook: those of agents, and of other windows.
+import type { HistoryCell, ResultData } from "adder-client";
+import { InvalidRequest } from "../../../clients/typescript/src/errors.js";
+import { ask, pathOf, queryOf } from "../app/api.js";
+import { Cell } from "./cell.js";
+import type { Notebook } from "./notebook.js";
+
+interface CellOfHistory extends HistoryCell {
+  result?: ResultData | null;
+}
+
+interface SessionHistory {
+  cells: CellOfHistory[];
+  dropped: number;
+}
+
+// What the page, and the client, run to place, list and read files.
+const HELPER = /^\s*$|^\s*def _adder_(?:list|read)\(/;
+
+async function historyOf(sessionId: string): Promise<SessionHistory> {
+  const path = pathOf("v1", "sessions", sessionId, "history");
+  try {
+    return await ask<SessionHistory>("GET", path, { query: queryOf({ results: true }) });
+  } catch (error) {
+    if (!(error instanceof InvalidRequest)) throw error;
+    return ask<SessionHistory>("GET", path);
+  }
+}
+
+/** Adds what is new to NOTEBOOK, before an empty cell at its end. */
+export async function takeHistory(notebook: Notebook): Promise<void> {
+  const { cells } = await historyOf(notebook.sessionId);
+  const fresh = cells.filter(({ cell }) => !notebook.seen.has(cell));
+  if (fresh.length === 0) return;
+  for (const { cell } of fresh) notebook.seen.add(cell);
+  const added = fresh.filter(({ code }) => !HELPER.test(code)).map(cellOf);
+  const before = notebook.cells.peek();
+  const last = before.at(-1);
+  const isOpen = last?.type.peek() === "code" && last.source.peek() === "" && last.outputs.peek().length === 0;
+  notebook.cells.value = isOpen ? [...before.slice(0, -1), ...added, last] : [...before, ...added];
+  notebook.changed();
+}
+
+function cellOf({ cell: number, code, outcome, started, wall_ms, result }: CellOfHistory): Cell {
+  const cell = new Cell("code", code.replace(/\n$/, ""));
+  if (result) cell.finish(result);
+  else cell.run.value = { ...noNotes, outcome, wall_ms, ended: started };
+  cell.count.value = number;
+  return cell;
+}
+
+const noNotes = {
+  run_id: "",
+  files: [],
+  warnings: [],
+  denials: [],
+  violations: [],
+  truncated: false,
+  result_id: null,
+  stdout_bytes: 0,
+  stderr_bytes: 0,
+  approval_id: null,
+};

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variables of a session: what they are, how large, and what is in them.
+import type { Variable } from "adder-client";
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { adder, messageOf } from "../app/api.js";
+import { variableRows } from "../output/rows.js";
+import { TableGrid } from "../output/table_grid.js";
+import { TextOutput } from "../output/text_output.js";
+import { Dialog, Failure } from "../parts/controls.js";
+import { bytesText } from "../parts/format.js";
+import type { Workspace } from "./workspace.js";
+
+export function VariablesPanel({ workspace }: { workspace: Workspace }) {
+  const shown = useSignal<Variable | undefined>(undefined);
+  const variables = workspace.variables.value;
+  const isBusy = workspace.runner.running.value !== undefined;
+  return (
+    <>
+      {variables.length === 0 && <p class="quiet">{isBusy ? "They are shown when the cell has ended." : "Variables that cells assign are listed here."}</p>}
+      {variables.length > 0 && (
+        <ul class="notebook-variables" aria-label="Variables">
+          {variables.map((variable) => (
+            <li key={variable.name}>
+              <button type="button" onClick={() => (shown.value = variable)} title={`Show ${variable.name}`}>
+                <span class="notebook-variable-name">{variable.name}</span>
+                <span class="notebook-variable-type">
+                  {variable.type}
+                  {variable.shape && variable.shape.length > 0 && ` ${variable.shape.join(" × ")}`}
+                </span>
+                <span class="notebook-variable-size">{variable.bytes === null ? "" : bytesText(variable.bytes)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {shown.value && <Preview sessionId={workspace.notebook.sessionId} variable={shown.value} onClose={() => (shown.value = undefined)} />}
+    </>
+  );
+}
+
+interface PreviewProps {
+  sessionId: string;
+  variable: Variable;
+  onClose: () => void;
+}
+
+function Preview({ sessionId, variable, onClose }: PreviewProps) {
+  const { name, type, shape } = variable;
+  const source = useMemo(() => variableRows(sessionId, name), [sessionId, name]);
+  const title = `${name}: ${type}${shape?.length ? `, ${shape.join(" × ")}` : ""}`;
+  return (
+    <Dialog title={title} onClose={onClose} wide>
+      {isTabular(variable) ? <TableGrid source={source} label={title} /> : <Value sessionId={sessionId} name={name} />}
+    </Dialog>
+  );
+}
+
+function isTabular({ type, shape }: Variable): boolean {
+  return /^(?:DataFrame|Series|ndarray)$/.test(type) && shape !== null && shape.length > 0 && shape.length <= 2;
+}
+
+function Value({ sessionId, name }: { sessionId: string; name: string }) {
+  const value = useSignal<string | undefined>(undefined);
+  const failure = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    const read = async () => {
+      const session = await adder.sessions.get(sessionId);
+      const [variable] = await session.variables([name]);
+      value.value = variable?.value ?? "";
+    };
+    read().catch((error) => (failure.value = messageOf(error)));
+  }, [sessionId, name]);
+  if (failure.value) return <Failure>{failure.value}</Failure>;
+  return value.value === undefined ? <p class="quiet">Loading…</p> : <TextOutput name="text" text={value.value} />;
+}
