@@ -108,7 +108,7 @@ function Rows({ rows }: { rows: RunRow[] }) {
           <th scope="col" class="number runs-wide">
             Memory
           </th>
-          <th scope="col" class="number runs-middle">
+          <th scope="col" class="number">
             Started
           </th>
         </tr>
@@ -133,13 +133,12 @@ function Row({ row }: { row: RunRow }) {
           <code>{firstLine(row.code) || row.tool || "(no code)"}</code>
         </a>
         {row.cell !== null && <span class="quiet"> cell {row.cell}</span>}
-        <span class="quiet runs-narrow"> {timeText(row.started)}</span>
       </td>
       <td class="runs-wide">{row.tool || interfaceText(row.frontEnd)}</td>
       {isAdmin.value && <td class="runs-wide runs-cut">{row.owner}</td>}
       <td class="number">{row.wallMs === null ? "" : durationText(row.wallMs)}</td>
       <td class="number runs-wide">{row.memoryBytes === null ? "" : bytesText(row.memoryBytes)}</td>
-      <td class="number runs-middle">
+      <td class="number">
         <time dateTime={row.started}>{timeText(row.started)}</time>
       </td>
     </tr>

@@ -162,7 +162,7 @@ function runsOption({ days, outcomes }: Statistics): ChartOption {
     grid: space,
     legend: { top: 0, left: 0, type: "scroll" },
     tooltip: { trigger: "axis" },
-    xAxis: { type: "category", name: "Day", nameLocation: "start", nameTextStyle: { opacity: 0 }, data: days },
+    xAxis: { type: "category", id: "Day", data: days },
     yAxis: { type: "value", minInterval: 1 },
     series: outcomes.map((outcome) => ({
       type: "bar",
@@ -180,7 +180,7 @@ function durationOption({ all, days }: Statistics): ChartOption {
   return {
     grid: { ...space, top: 16 },
     tooltip: { trigger: "axis", valueFormatter: (value: unknown) => durationText(Number(value)) },
-    xAxis: { type: "category", data: days },
+    xAxis: { type: "category", id: "Day", data: days },
     yAxis: { type: "value", axisLabel: { formatter: (value: number) => durationText(value).replace(".0", "") } },
     series: [{ type: "line", name: "Average in ms", symbolSize: 6, data: days.map((day) => Math.round(10 * (average.get(day) ?? 0)) / 10) }],
   };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of an ECharts option as a table: one row for each place on the axis, one column for each series.
+// The numbers of an ECharts option as a table: one row for each place on the axis, one column for each series. The first column is
+// called as the axis is, by its name or else its id.
 import type { EChartsCoreOption } from "echarts/core";
 
 export interface ChartNumbers {
@@ -17,7 +18,7 @@ const MOST_ROWS = 1000;
 /** At most 1000 rows. Series whose data are elsewhere (`dataset`) give none. */
 export function tableOf(option: EChartsCoreOption): ChartNumbers {
   const series = listOf<Series>(option["series"]);
-  const [axis] = listOf<{ name?: string; type?: string; data?: unknown[] }>(option["xAxis"]);
+  const [axis] = listOf<{ name?: string; id?: string; type?: string; data?: unknown[] }>(option["xAxis"]);
   const [across] = listOf<{ data?: unknown[] }>(option["yAxis"]);
   const categories = axis?.data ?? across?.data;
   const rows = new Map<string, string[]>();
@@ -32,7 +33,7 @@ export function tableOf(option: EChartsCoreOption): ChartNumbers {
     });
   });
   const named = series.map((each, at) => each.name ?? (series.length === 1 ? "Value" : `Series ${at + 1}`));
-  return { columns: [axis?.name ?? "", ...named], rows: [...rows.values()] };
+  return { columns: [axis?.name ?? axis?.id ?? "", ...named], rows: [...rows.values()] };
 }
 
 function pointOf(item: unknown, at: number, categories: unknown[] | undefined): [unknown, unknown] {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The caller's sessions, with their memory.
+import { useSignal } from "@preact/signals";
+import { useCallback, useEffect } from "preact/hooks";
+import type { SessionInfo } from "../../../clients/typescript/src/api.js";
+import { ask, messageOf, pathOf } from "../app/api.js";
+import { isAdmin } from "../app/caller.js";
+import { onFeed, resyncs } from "../app/feed.js";
+import { hrefOf } from "../app/router.js";
+import { Empty, Failure, IconButton, Outcome } from "../parts/controls.js";
+import { bytesText, durationText, numberText, plural } from "../parts/format.js";
+import { Icon } from "../parts/icons.js";
+import { say, trying } from "../parts/toasts.js";
+import { Confirm } from "./confirm.js";
+
+const PAUSE_MS = 500;
+
+export function SessionList() {
+  const sessions = useSignal<SessionInfo[] | undefined>(undefined);
+  const failure = useSignal<string | undefined>(undefined);
+  const ending = useSignal<SessionInfo | undefined>(undefined);
+  const load = useCallback(async () => {
+    try {
+      const all = (await ask<{ sessions: SessionInfo[] }>("GET", "/v1/sessions")).sessions;
+      sessions.value = all.filter((session) => session.state !== "ended").sort((a, b) => b.memory_bytes - a.memory_bytes);
+      failure.value = undefined;
+    } catch (error) {
+      failure.value = messageOf(error);
+    }
+  }, []);
+  useEffect(() => void load(), [resyncs.value]);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const later = () => {
+      timer = undefined;
+      void load();
+    };
+    const stop = onFeed((event) => {
+      if (event.kind === "session" || (event.kind === "run" && event.object["session"])) timer ??= setTimeout(later, PAUSE_MS);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, []);
+  const end = async (session: SessionInfo) => {
+    ending.value = undefined;
+    const ended = await trying(() => ask("DELETE", pathOf("v1", "sessions", session.session_id)));
+    if (ended) say(`The session ${nameOf(session)} has ended.`);
+    await load();
+  };
+  const list = sessions.value;
+  if (failure.value) return <Failure>{failure.value}</Failure>;
+  if (!list) return <p class="loading">Loading…</p>;
+  if (list.length === 0) {
+    return (
+      <Empty title="No session is live.">
+        <p>
+          Sessions keep variables between runs. Make one in the <a href={hrefOf("notebook")}>notebook</a>, or with
+        </p>
+        <pre class="command">adder session new NAME</pre>
+      </Empty>
+    );
+  }
+  const bytes = list.reduce((sum, session) => sum + session.memory_bytes, 0);
+  return (
+    <>
+      <p class="quiet">
+        {plural(list.length, "live session")} with {bytesText(bytes)}.{isAdmin.value && " The list has your own; the overview counts everybody's."}
+      </p>
+      <div class="table-scroll">
+        <table class="data">
+          <thead>
+            <tr>
+              <th scope="col">Session</th>
+              <th scope="col">State</th>
+              <th scope="col" class="number">
+                Memory
+              </th>
+              <th scope="col" class="number runs-middle">
+                Cells
+              </th>
+              <th scope="col" class="number runs-middle">
+                Variables
+              </th>
+              <th scope="col" class="number runs-wide">
+                Checkpoints
+              </th>
+              <th scope="col" class="runs-wide">
+                Environment
+              </th>
+              <th scope="col" class="number runs-wide">
+                Ends unused in
+              </th>
+              <th scope="col">
+                <span class="hidden-text">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.map((session) => (
+              <tr key={session.session_id}>
+                <td class="runs-break">
+                  <a href={hrefOf("notebook", session.session_id)}>{nameOf(session)}</a>
+                </td>
+                <td>
+                  <Outcome outcome={session.state} />
+                </td>
+                <td class="number">{bytesText(session.memory_bytes)}</td>
+                <td class="number runs-middle">{numberText(session.cells)}</td>
+                <td class="number runs-middle">{numberText(session.variables)}</td>
+                <td class="number runs-wide">{session.checkpoints.length}</td>
+                <td class="runs-wide">{session.environment}</td>
+                <td class="number runs-wide">{session.expires_in_ms === null ? "–" : durationText(session.expires_in_ms)}</td>
+                <td class="actions">
+                  <a class="button icon-button" href={hrefOf("branches", session.session_id)} aria-label={`Branches of ${nameOf(session)}`} title="Branches">
+                    <Icon name="branches" />
+                  </a>
+                  <IconButton icon="trash" label={`End ${nameOf(session)}`} onClick={() => (ending.value = session)} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {ending.value && (
+        <Confirm
+          title={`End the session ${nameOf(ending.value)}?`}
+          action="End the session"
+          onYes={() => void end(ending.value as SessionInfo)}
+          onClose={() => (ending.value = undefined)}
+        >
+          Its {plural(ending.value.variables, "variable")} and {plural(ending.value.checkpoints.length, "checkpoint")} are lost. Its record stays, so it can be
+          replayed.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function nameOf(session: SessionInfo): string {
+  return session.name ?? session.session_id.slice(0, 13);
+}
