@@ -66,7 +66,7 @@ function optionOf(samples: Sample[], lines: Line[], text: (value: number) => str
       splitLine: { show: false },
       axisLabel: { formatter: (seconds: number) => (seconds === 0 ? "now" : `${seconds / 60} min ago`), hideOverlap: true },
     },
-    yAxis: { position: "left", type: "value", min: 0, minInterval: 1, splitNumber: 3, axisLabel: { formatter: text }, ...roundBytes(samples, lines, text) },
+    yAxis: { position: "left", axisLine: { show: false }, axisTick: { show: false }, type: "value", min: 0, minInterval: 1, splitNumber: 3, axisLabel: { formatter: text }, ...roundBytes(samples, lines, text) },
     series: lines.map((line) => ({
       type: "line",
       name: line.name,

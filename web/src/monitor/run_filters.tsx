@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The filters above the runs. What is typed counts when typing pauses.
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { ask } from "../app/api.js";
 import { isAdmin } from "../app/caller.js";
 import { isFiltered, noFilter, type RunFilter, runFilter } from "./run_filter.js";
@@ -77,17 +77,18 @@ type Name = keyof RunFilter;
 function Choice({ label, name, values }: { label: string; name: Name; values: ReadonlyArray<readonly [string, string]> }) {
   const value = runFilter.value[name];
   const all = values.some(([each]) => each === value) ? values : [...values, [value, value] as const];
+  const id = useId();
   return (
-    <label class="monitor-filter">
-      {label}
-      <select value={value} onChange={(event) => change({ [name]: event.currentTarget.value })}>
+    <div class="monitor-filter">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => change({ [name]: event.currentTarget.value })}>
         {all.map(([each, text]) => (
           <option key={each} value={each}>
             {text}
           </option>
         ))}
       </select>
-    </label>
+    </div>
   );
 }
 
@@ -99,18 +100,19 @@ interface TextProps {
   placeholder?: string;
 }
 
-function Text({ label, name, ...rest }: TextProps) {
+function Text({ id, label, name, ...rest }: TextProps) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const typed = (value: string) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => change({ [name]: value }), TYPING_MS);
   };
+  const own = useId();
   return (
-    <label class={name === "code" ? "monitor-filter wide" : "monitor-filter"}>
-      {label}
-      <input {...rest} type="search" autocomplete="off" spellcheck={false} value={runFilter.value[name]} onInput={(event) => typed(event.currentTarget.value)} />
-    </label>
+    <div class={name === "code" ? "monitor-filter wide" : "monitor-filter"}>
+      <label for={id ?? own}>{label}</label>
+      <input {...rest} id={id ?? own} type="search" autocomplete="off" spellcheck={false} value={runFilter.value[name]} onInput={(event) => typed(event.currentTarget.value)} />
+    </div>
   );
 }
 

@@ -130,7 +130,7 @@ function Row({ row }: { row: RunRow }) {
       </td>
       <td class="runs-code">
         <a class="runs-open" href={hrefOf("runs", row.id)}>
-          <code>{firstLine(row.code) || row.tool || "(no code)"}</code>
+          <code>{firstLine(row.code) || row.tool || (row.outcome === "running" ? "…" : "(no code)")}</code>
         </a>
         {row.cell !== null && <span class="quiet"> cell {row.cell}</span>}
       </td>

@@ -2,23 +2,29 @@
 // The output of a background run while it runs.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import type { DisplayEvent } from "../../../clients/typescript/src/events.js";
 import { adder, messageOf } from "../app/api.js";
 import { online } from "../app/feed.js";
+import { DisplayView } from "../output/display_view.js";
 import { plural } from "../parts/format.js";
 import type { KnownRun } from "./run_state.js";
 
 /** The end of the output that is shown. The result has the rest. */
 const SHOWN_CHARACTERS = 200_000;
+const MOST_DISPLAYS = 50;
+let last = 0;
 
 export function RunLive({ known, onEnd }: { known: KnownRun; onEnd: () => void }) {
   const id = known.state.run_id;
   const output = useRef<HTMLPreElement>(null);
   const problem = useSignal<string | undefined>(undefined);
   const note = useSignal("");
+  const displays = useSignal<Shown[]>([]);
   useEffect(() => {
     const stop = new AbortController();
+    displays.value = [];
     const tail = new Tail(() => output.current);
-    follow(id, tail, note, stop.signal).then(onEnd, (error) => {
+    follow(id, { tail, note, displays }, stop.signal).then(onEnd, (error) => {
       if (!stop.signal.aborted) problem.value = messageOf(error);
     });
     return () => stop.abort();
@@ -34,6 +40,9 @@ export function RunLive({ known, onEnd }: { known: KnownRun; onEnd: () => void }
       ) : (
         <>
           <pre ref={output} class="command run-code" role="log" aria-label="Output so far" tabIndex={0} />
+          {displays.value.map((each) => (
+            <DisplayView key={each.key} data={each.data} />
+          ))}
           <p class="quiet" role="status">
             {note.value || "Follows the run…"}
           </p>
@@ -43,18 +52,34 @@ export function RunLive({ known, onEnd }: { known: KnownRun; onEnd: () => void }
   );
 }
 
-async function follow(id: string, tail: Tail, note: { value: string }, signal: AbortSignal): Promise<void> {
+interface Shown {
+  key: string;
+  data: Record<string, unknown>;
+}
+
+interface Place {
+  tail: Tail;
+  note: { value: string };
+  displays: { value: Shown[] };
+}
+
+/** Shows the events of the run ID in PLACE, up to its end. */
+async function follow(id: string, { tail, note, displays }: Place, signal: AbortSignal): Promise<void> {
   const run = await adder.getRun(id, { signal });
   for await (const event of run.stream({ signal })) {
     if (event.type === "stdout" || event.type === "stderr") tail.add(event.text);
-    if (event.type === "display") tail.add(`${textOf(event.data)}\n`);
+    if (event.type === "display") displays.value = withDisplay(displays.value, event);
     if (event.type === "missed") tail.add(`… ${plural(event.events, "event")} that the daemon no longer holds …\n`);
     if (event.type === "progress") note.value = event.of > 0 ? `${event.text} (${event.done} of ${event.of})` : event.text;
   }
 }
 
-function textOf(data: Record<string, unknown>): string {
-  return typeof data["text/plain"] === "string" ? data["text/plain"] : `[${Object.keys(data).join(", ")}]`;
+/** The last displays; an update takes the place of what it updates. */
+function withDisplay(all: Shown[], event: DisplayEvent): Shown[] {
+  const key = event.display_id ?? `#${(last = last + 1)}`;
+  const known = all.some((each) => each.key === key);
+  if (known) return all.map((each) => (each.key === key ? { key, data: event.data } : each));
+  return [...all, { key, data: event.data }].slice(-MOST_DISPLAYS);
 }
 
 /** The end of a long text in an element, written once a frame. */

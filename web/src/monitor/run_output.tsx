@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run that has ended wrote and displayed, as far as the daemon still has it.
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import type { Part } from "../../../clients/typescript/src/api.js";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Part, ResultData } from "../../../clients/typescript/src/api.js";
 import { ask, messageOf, pathOf, queryOf } from "../app/api.js";
 import { isAdmin } from "../app/caller.js";
+import { ResultView } from "../output/result_view.js";
 import { Failure } from "../parts/controls.js";
 import { bytesText } from "../parts/format.js";
 import type { KnownRun } from "./run_state.js";
@@ -22,10 +23,11 @@ export function RunOutput({ known }: { known: KnownRun }) {
   const { result, record, run_id: id } = known.state;
   const kept = (record?.more?.output ?? {}) as KeptOutput;
   const anything = (kept.stdout_bytes ?? 0) + (kept.stderr_bytes ?? 0) > 0;
+  const shown = useMemo(() => result && withoutFiles(result), [result]);
   return (
     <section class="card run-section" aria-label="Output">
       <h2>Output</h2>
-      {result && <Streams stdout={result.stdout} stderr={result.stderr} />}
+      {shown && <ResultView result={shown} />}
       {!result && !anything && <p class="quiet">It wrote nothing.</p>}
       {!result && anything && <Written kept={kept} />}
       {kept.stdout_kept && <Long id={id} stream="stdout" />}
@@ -34,22 +36,9 @@ export function RunOutput({ known }: { known: KnownRun }) {
   );
 }
 
-function Streams({ stdout, stderr }: { stdout: string; stderr: string }) {
-  return (
-    <>
-      {stdout && (
-        <pre class="command run-code" tabIndex={0}>
-          {stdout}
-        </pre>
-      )}
-      {stderr && (
-        <pre class="command run-code" tabIndex={0} aria-label="Standard error">
-          {stderr}
-        </pre>
-      )}
-      {!stdout && !stderr && <p class="quiet">It wrote nothing.</p>}
-    </>
-  );
+/** A result without the files that the page lists by themselves; those of stored tables are needed to show the tables. */
+function withoutFiles(result: ResultData): ResultData {
+  return { ...result, files: result.files.filter((file) => file.name.startsWith("tmp/output/table-")) };
 }
 
 function Written({ kept }: { kept: KeptOutput }) {

@@ -2,10 +2,12 @@
 // Everything about one run.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import type { RunRecord } from "../../../clients/typescript/src/api.js";
 import { adder } from "../app/api.js";
 import { caller } from "../app/caller.js";
 import { type Shortcut, useKeys } from "../app/keys.js";
 import { go, hrefOf } from "../app/router.js";
+import { Code } from "../parts/code.js";
 import { Failure, Outcome } from "../parts/controls.js";
 import { durationText, timeText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
@@ -15,7 +17,7 @@ import { RunApproval } from "./run_approval.js";
 import { RunFiles } from "./run_files.js";
 import { RunLive } from "./run_live.js";
 import { RunOutput } from "./run_output.js";
-import { ended } from "./run_rows.js";
+import { ended, running } from "./run_rows.js";
 import { type KnownRun, useRun } from "./run_state.js";
 import { RunUsage } from "./run_usage.js";
 import { interfaceText, isolationText, outcomeText } from "./words.js";
@@ -55,7 +57,7 @@ function Known({ known, onChange }: { known: KnownRun; onChange: () => void }) {
   const { state } = known;
   const { result, record } = state;
   const outcome = state.state === "running" ? "running" : (result?.outcome ?? record?.outcome ?? "ended");
-  const code = record?.code;
+  const code = record?.code ?? running.value.get(state.run_id)?.code;
   return (
     <>
       <div class="view-head">
@@ -75,14 +77,12 @@ function Known({ known, onChange }: { known: KnownRun; onChange: () => void }) {
         {record?.exit_code ? ` Exit code ${record.exit_code}.` : ""}
         {result?.signal ? ` Signal ${result.signal}.` : ""}
       </p>
-      <Problem known={known} />
+      {!result && <Problem record={record} />}
       <div class="run-columns">
         <div class="run-main">
           {code && (
-            <Section title="Code">
-              <pre class="command run-code" tabIndex={0}>
-                {code}
-              </pre>
+            <Section title={record ? "Code" : "The beginning of the code"}>
+              <Code text={code} numbers reveal label="Code of the run" />
             </Section>
           )}
           {outcome === "running" ? <RunLive known={known} onEnd={onChange} /> : <RunOutput known={known} />}
@@ -127,16 +127,13 @@ interface ErrorText {
   message?: string | null;
   line?: number | null;
   hint?: string | null;
-  traceback?: string | null;
 }
 
-/** Why it failed, and what the sandbox refused. */
-function Problem({ known }: { known: KnownRun }) {
-  const { result, record } = known.state;
-  const error = (result?.error ?? record?.more?.error) as ErrorText | null | undefined;
-  const denials = (result?.denials ?? record?.more?.denials ?? []) as Array<{ kind?: string; detail?: string; hint?: string }>;
-  const violations = result?.violations ?? [];
-  if (!error && denials.length === 0 && violations.length === 0) return null;
+/** Why it failed, and what the sandbox refused, as the record has it; a result says it itself. */
+function Problem({ record }: { record: RunRecord | null }) {
+  const error = record?.more?.error as ErrorText | undefined;
+  const denials = (record?.more?.denials ?? []) as Array<{ kind?: string; detail?: string; hint?: string }>;
+  if (!error && denials.length === 0) return null;
   return (
     <div class="run-problems">
       {error && (
@@ -148,14 +145,6 @@ function Problem({ known }: { known: KnownRun }) {
           </span>
         </p>
       )}
-      {violations.map((each, at) => (
-        <p key={at} class="failure">
-          <Icon name="warning" />
-          <span>
-            The guard refused line {each.line}: <code>{each.text}</code>. {each.hint}
-          </span>
-        </p>
-      ))}
       {denials.map((each, at) => (
         <p key={at} class="notice">
           The sandbox refused ({(each.kind ?? "").replace(/_/g, " ")}): {each.detail}. <span>{each.hint}</span>
@@ -163,6 +152,12 @@ function Problem({ known }: { known: KnownRun }) {
       ))}
     </div>
   );
+}
+
+/** "adder.run_python" -> the tool, in its toolset. */
+function toolHref(tool: string): string {
+  const at = tool.indexOf(".");
+  return at < 0 ? hrefOf("tools", tool) : hrefOf("tools", tool.slice(at + 1), tool.slice(0, at));
 }
 
 function Facts({ known }: { known: KnownRun }) {
@@ -180,7 +175,7 @@ function Facts({ known }: { known: KnownRun }) {
     ["Owner", state.owner],
     ["Role", record?.role],
     ["Interface", interfaceText(state.front_end)],
-    ["Tool", record?.tool && <a href={hrefOf("tools", record.tool.split(".").at(-1) ?? "")}>{record.tool}</a>],
+    ["Tool", record?.tool && <a href={toolHref(record.tool)}>{record.tool}</a>],
     ["Conversation", state.conversation],
     ["Session", session && <a href={hrefOf("notebook", session)}>{session}</a>],
     ["Cell", record?.cell],

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// A form for a new token. What it may do is never more than what the caller may.
+import { useSignal } from "@preact/signals";
+import { ask, messageOf } from "../app/api.js";
+import { Dialog, Failure } from "../parts/controls.js";
+import "../parts/form.css";
+import type { CreatedToken } from "./token_secret.js";
+
+const DAY_MS = 86_400_000;
+const ages = [
+  ["1", "1 day"],
+  ["7", "7 days"],
+  ["30", "30 days"],
+  ["90", "90 days"],
+  ["365", "1 year"],
+  ["", "never"],
+] as const;
+
+const roles = [
+  ["guest", "guest: runs code with profiles for guests"],
+  ["user", "user: runs code, and has sessions, files and records"],
+  ["admin", "admin: everything, of all owners"],
+] as const;
+
+export function NewToken({ onClose, onMade }: { onClose: () => void; onMade: (token: CreatedToken) => void }) {
+  const failure = useSignal<string | undefined>(undefined);
+  const busy = useSignal(false);
+  const make = async (event: SubmitEvent) => {
+    event.preventDefault();
+    busy.value = true;
+    try {
+      onMade(await ask<CreatedToken>("POST", "/v1/tokens", { body: bodyOf(new FormData(event.currentTarget as HTMLFormElement)) }));
+    } catch (error) {
+      failure.value = messageOf(error);
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <Dialog title="New token" onClose={onClose}>
+      <form class="schema-form" onSubmit={make}>
+        {failure.value && <Failure>{failure.value}</Failure>}
+        <label class="field">
+          Name, for instance of the agent that uses it
+          <input name="name" required maxLength={64} pattern="[A-Za-z][A-Za-z0-9_.\-]*" title="A letter, then letters, digits, _, - and ." autocomplete="off" spellcheck={false} />
+        </label>
+        <div class="field">
+          <label for="token-role">Role</label>
+          <select id="token-role" name="role">
+            {roles.map(([role, text]) => (
+              <option key={role} value={role} selected={role === "user"}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="field">
+          <label for="token-days">Expires after</label>
+          <select id="token-days" name="days">
+            {ages.map(([days, text]) => (
+              <option key={days} value={days} selected={days === "30"}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </div>
+        <Flag name="may_decide" text="Decides approvals for a person. Never for an agent." />
+        <Flag name="read_only" text="Only reads: runs and changes nothing." />
+        <details>
+          <summary>Profiles, toolset, directories and limits</summary>
+          <div class="schema-form token-more">
+            <Text name="profiles" label="Profiles that it may use: names or patterns, separated by blanks; empty: all of its role" />
+            <Text name="toolset" label="The only toolset that it may use; empty: all" />
+            <Text name="roots" label="Directories of the configuration in which its runs may work, separated by blanks" />
+            <Count name="rate" label="Requests a minute; empty: as configured" />
+            <Count name="concurrent" label="Requests at once; empty: as configured" />
+          </div>
+        </details>
+        <div class="row">
+          <button type="submit" class="primary" disabled={busy.value}>
+            Make it
+          </button>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Flag({ name, text }: { name: string; text: string }) {
+  return (
+    <label class="check-field">
+      <input type="checkbox" name={name} /> {text}
+    </label>
+  );
+}
+
+function Text({ name, label }: { name: string; label: string }) {
+  return (
+    <label class="field">
+      {label}
+      <input name={name} autocomplete="off" spellcheck={false} maxLength={1000} />
+    </label>
+  );
+}
+
+function Count({ name, label }: { name: string; label: string }) {
+  return (
+    <label class="field">
+      {label}
+      <input name={name} type="number" min={1} max={1_000_000} step={1} />
+    </label>
+  );
+}
+
+/** What is left empty is left out. */
+function bodyOf(form: FormData): Record<string, unknown> {
+  const text = (name: string) => String(form.get(name) ?? "").trim();
+  const words = (name: string) => text(name).split(/[\s,]+/).filter(Boolean);
+  const days = Number(text("days"));
+  const all: Record<string, unknown> = {
+    name: text("name"),
+    role: text("role"),
+    toolset: text("toolset"),
+    profiles: words("profiles"),
+    roots: words("roots"),
+    read_only: form.has("read_only"),
+    may_decide: form.has("may_decide"),
+    rate: Number(text("rate")),
+    concurrent: Number(text("concurrent")),
+    expires: days > 0 ? new Date(Date.now() + days * DAY_MS).toISOString() : "",
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value && !(Array.isArray(value) && value.length === 0)));
+}
