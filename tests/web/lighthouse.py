@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lighthouse, which judges a page as a browser shows it: scores of 0 to 100, and what keeps one from 100."""
+import json
+import os
+import subprocess
+import tempfile
+
+import harness
+import windows
+
+BUILD = harness.REPOSITORY / "build"
+NODE, LIGHTHOUSE = BUILD / "node/bin/node", BUILD / "web-test-packages/node_modules/lighthouse/cli/index.js"
+CATEGORIES = ("performance", "accessibility", "best-practices")
+SECONDS = 180
+
+
+def report(url, secret, preset="desktop"):
+    """What Lighthouse says of URL, asked for with the token SECRET: its report as it is."""
+    with tempfile.TemporaryDirectory(prefix="adder-lighthouse-") as own:
+        flags = " ".join(["--headless=new", f"--user-data-dir={own}/profile", *(word for word in windows.arguments() if " " not in word)])
+        command = [NODE, LIGHTHOUSE, url, "--quiet", "--output=json", f"--output-path={own}/report.json", f"--chrome-flags={flags}"]
+        command += [f"--only-categories={','.join(CATEGORIES)}", "--no-enable-error-reporting"]
+        command += ["--extra-headers", json.dumps({"Authorization": f"Bearer {secret}"})]
+        command += [f"--preset={preset}"] if preset else []
+        places = {name: own for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR")}
+        ended = subprocess.run(
+            command, env={**os.environ, **places, "CHROME_PATH": windows.CHROMIUM, "CI": "1"}, capture_output=True, text=True, timeout=SECONDS
+        )
+        assert ended.returncode == 0, ended.stderr[-3000:]
+        with open(f"{own}/report.json", encoding="utf-8") as file:
+            return json.load(file)
+
+
+def scores(report):
+    """{category: 0 to 100}."""
+    return {name: round(100 * (report["categories"][name]["score"] or 0)) for name in CATEGORIES}
+
+
+def faults(report, category):
+    """The audits that cost CATEGORY points, a line each."""
+    lines = []
+    for reference in report["categories"][category]["auditRefs"]:
+        audit = report["audits"][reference["id"]]
+        if reference["weight"] and audit["score"] is not None and audit["score"] < 1:
+            items = json.dumps(audit.get("details", {}).get("items", []))[:1500]
+            lines.append(f"{audit['id']}: {audit['title']} {audit.get('displayValue', '')} {items}")
+    return lines

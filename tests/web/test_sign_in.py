@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signing in at the page, and what happens when that ends."""
+import json
+
+import pytest
+
+import harness
+import windows
+from windows import sync_api
+
+expect = sync_api.expect
+
+
+def signed_in(page):
+    expect(page.get_by_role("navigation", name="Views")).to_be_visible()
+    expect(page.get_by_label("Token")).to_have_count(0)
+
+
+def asks_for_sign_in(page):
+    expect(page.get_by_label("Token")).to_be_visible()
+
+
+def tokens_of_browsers(adder):
+    listed = harness.strict_json(adder.call("token", "list", "--json").stdout)
+    return [token["name"] for token in listed["tokens"] if token["name"].startswith("browser-")]
+
+
+@pytest.mark.quick
+def test_by_the_address_of_adder_open(new_window, served):
+    """Once: the code is in no history, and a second use of the address asks for another."""
+    address, window = windows.opened(served.adder), new_window(served)
+    window.page.goto(address)
+    signed_in(window.page)
+    assert "code" not in window.page.url
+    (cookie,) = window.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Strict", "/")
+    assert window.page.evaluate("() => document.cookie") == ""
+
+    second = new_window(served)
+    second.expect_problem("401")
+    second.page.goto(address)
+    asks_for_sign_in(second.page)
+    expect(second.page.get_by_text("adder open").first).to_be_visible()
+
+
+@pytest.mark.quick
+def test_by_a_token(new_window, served):
+    window = new_window(served)
+    window.expect_problem("401")  # nobody is signed in, and later the wrong token
+    window.open()
+    asks_for_sign_in(window.page)
+    assert not windows.axe_violations(window.page)
+    window.page.get_by_label("Token").fill("adder_" + "x" * 43)
+    window.page.get_by_role("button", name="Sign in").click()
+    expect(window.page.get_by_role("alert")).to_be_visible()
+    window.page.get_by_label("Token").fill(served.token(harness.unique(), "--role", "user"))
+    window.page.keyboard.press("Enter")
+    signed_in(window.page)
+    expect(window.page.get_by_role("link", name="Tokens")).to_have_count(0)
+    window.page.reload()
+    signed_in(window.page)
+
+
+def test_signing_out_ends_the_token(page, window, served):
+    before = tokens_of_browsers(served.adder)
+    window.expect_problem("401")
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Sign out").click()
+    asks_for_sign_in(page)
+    assert len(tokens_of_browsers(served.adder)) == len(before) - 1
+    assert not window.context.cookies()
+    page.reload()
+    asks_for_sign_in(page)
+
+
+def test_a_revoked_token_signs_out(new_window, served):
+    """What the page shows is kept, and goes on after the next sign-in."""
+    name = harness.unique()
+    window = new_window(served)
+    window.sign_in(served.token(name, "--role", "user"))
+    page = window.open("runs")
+    signed_in(page)
+    window.expect_problem("401")
+    assert served.adder.call("token", "rm", name).returncode == 0
+    page.get_by_role("link", name="Branches").click()
+    asks_for_sign_in(page)
+    expect(page.get_by_text("The token was revoked or has expired", exact=False)).to_be_visible()
+    page.get_by_label("Token").fill(served.token(harness.unique(), "--role", "user"))
+    page.keyboard.press("Enter")
+    signed_in(page)
+    assert page.url.endswith("#/branches")
+
+
+def test_a_token_that_expires_signs_out(new_window, served):
+    window = new_window(served)
+    window.sign_in(served.token(harness.unique(), "--role", "user", "--expires", "3s"))
+    page = window.open("runs")
+    window.expect_problem("401")
+    asks_for_sign_in(page)  # the next thing that the page waits for tells it
+
+
+def test_a_cookie_that_is_gone_signs_out(page, window):
+    window.expect_problem("401")
+    window.context.clear_cookies()
+    page.get_by_role("link", name="Runs").click()
+    asks_for_sign_in(page)
+
+
+def test_other_pages_cannot_use_the_cookie(window, served):
+    """A page of another origin on this machine, in the same browser."""
+    window.expect_problem(".")
+    other = window.context.new_page()
+    other.goto("data:text/html,<title>other</title>")
+    for options in ("{ credentials: 'include' }", "{ credentials: 'include', method: 'POST', body: '{}' }", "{ credentials: 'include', mode: 'no-cors' }"):
+        tried = other.evaluate(f"() => fetch('{window.base}/v1/sessions', {options}).then((answer) => answer.type + answer.status, () => 'refused')")
+        assert tried in ("refused", "opaque0"), tried
+    form = f"<form method=post action='{window.base}/v1/runs' enctype='text/plain'><input name='{json.dumps({'code': '1'})}' value=''></form>"
+    other.set_content(form)
+    with other.expect_navigation() as navigated:
+        other.evaluate("() => document.forms[0].submit()")
+    assert navigated.value.status in (401, 403, 415)
+
+
+def test_the_page_is_in_no_frame(window, served):
+    window.expect_problem(".")
+    other = window.context.new_page()
+    other.set_content(f"<iframe src='{window.base}/'></iframe>")
+    other.wait_for_load_state("networkidle")
+    assert all(not frame.url.startswith(window.base) or frame.locator("#app").count() == 0 for frame in other.frames)
+
+
+@pytest.mark.quick
+def test_the_policy_of_the_page(served):
+    """Nothing inline, nothing of other hosts, no frame around it, typed sinks."""
+    headers = served.get("/", secret="").headers
+    policy = dict(part.strip().partition(" ")[::2] for part in headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'none'" and policy["script-src"] == "'self'" and policy["style-src"] == "'self'"
+    assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
+    assert policy["require-trusted-types-for"] == "'script'"
+    assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"
+    assert headers["Cross-Origin-Opener-Policy"] == headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "Set-Cookie" not in headers

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every view with something in it: what axe says, whether it fits a narrow window, whether the keyboard reaches all of it."""
+import pytest
+
+import windows
+
+ADMIN_ONLY = {"tokens"}
+VIEWS = {
+    "notebook": lambda seen: "notebook",
+    "a session": lambda seen: f"notebook/{seen.session}",
+    "branches": lambda seen: "branches",
+    "branches of a session": lambda seen: f"branches/{seen.session}",
+    "approvals": lambda seen: "approvals",
+    "an approval": lambda seen: f"approvals/{seen.approval}",
+    "a review": lambda seen: f"approvals/{seen.review}",
+    "runs": lambda seen: "runs",
+    "a run": lambda seen: f"runs/{seen.runs[1]}",
+    "daemon": lambda seen: "daemon",
+    "tools": lambda seen: "tools",
+    "tokens": lambda seen: "tokens",
+    "ask": lambda seen: "ask",
+    "chat": lambda seen: "chat",
+    "help": lambda seen: "help",
+}
+every_view = pytest.mark.parametrize("view", VIEWS)
+
+
+def show(window, seen, view):
+    page = window.open(VIEWS[view](seen))
+    windows.settle(page)
+    return page
+
+
+@every_view
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_reports_nothing(admin_window, seen, view, scheme):
+    window = admin_window(color_scheme=scheme)
+    page = show(window, seen, view)
+    found = windows.axe_violations(page)
+    page.set_viewport_size(windows.NARROW)
+    windows.settle(page)
+    found += [f"at 320 px: {line}" for line in windows.axe_violations(page)]
+    assert not found, "\n".join(found)
+
+
+@every_view
+def test_fits_a_narrow_window(admin_window, seen, view):
+    page = show(admin_window(viewport=windows.NARROW), seen, view)
+    faults = windows.overflow(page)
+    assert not faults, "\n".join(faults)
+
+
+@every_view
+def test_the_keyboard_reaches_everything(page, window, seen, view):
+    show(window, seen, view)
+    faults = windows.walk(page)
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("view", ["notebook", "branches", "approvals", "runs", "daemon", "tools", "ask", "chat", "help"])
+def test_an_ordinary_user_sees_it(user_window, seen, view):
+    """Without anything of others, and without an error."""
+    page = user_window().open(view)
+    windows.settle(page)
+    assert "quarterly" not in page.get_by_role("main").inner_text()
+
+
+@pytest.mark.quick
+def test_views_have_keys_and_a_list_of_them(page, window):
+    windows.settle(page)
+    for key, title in (("b", "Branches"), ("a", "Approvals"), ("r", "Runs"), ("d", "Daemon"), ("t", "Tools"), ("n", "Notebook")):
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        page.wait_for_url(f"**/#/{title.lower()}*")
+        windows.settle(page)
+    page.keyboard.press("Shift+?")
+    shown = page.get_by_role("dialog", name="Keyboard shortcuts")
+    shown.wait_for()
+    assert not windows.axe_violations(page)
+    page.keyboard.press("Escape")
+    shown.wait_for(state="detached")
+
+
+@pytest.mark.quick
+def test_the_first_view_is_small(new_window, own_served):
+    """Compressed script until the first view stands: 150 kB at most."""
+    window, sizes = new_window(own_served), {}
+    window.context.on("requestfinished", lambda request: sizes.update({request.url: request}) if request.resource_type == "script" else None)
+    window.page.goto(windows.opened(own_served.adder))
+    window.page.get_by_role("navigation", name="Views").wait_for()
+    windows.settle(window.page)
+    bodies = {url: request.sizes()["responseBodySize"] for url, request in sizes.items()}
+    assert bodies and sum(bodies.values()) < 150_000, bodies
