@@ -486,8 +486,8 @@ rename_locked (struct session *session, const char *name, GError **error)
   if (key)
     g_hash_table_replace (sessions->by_name, g_steal_pointer (&key), session);
   sessions_remember (session);
-  notifications_send (sessions->notifications, NOTIFICATION_SESSION, session->owner, session->id);
-  notifications_send (sessions->notifications, NOTIFICATION_SESSION_LIST, session->owner, session->id);
+  sessions_tell (session, NOTIFICATION_SESSION, NOTIFICATION_CHANGED);
+  sessions_tell (session, NOTIFICATION_SESSION_LIST, NOTIFICATION_CHANGED);
   return TRUE;
 }
 
