@@ -63,7 +63,6 @@ static const struct field open_fields[] = {
     TEXT ("url", "The address of the page on this machine."),
     TEXT ("code", "Signs a browser in as the caller, once, when it follows `#code=` in that address."),
     WHOLE ("expires_ms", "How long the code is valid."),
-    FLAG ("page", "Whether there is a page: this build has the web interface."),
     {0},
 };
 static const struct field *const open_replies[] = {open_fields, NULL};

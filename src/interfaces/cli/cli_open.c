@@ -46,21 +46,6 @@ open_browser (const char *address)
   return FALSE;
 }
 
-/* NULL with ERROR. The caller's. */
-static json_t *
-ask_for_page (GError **error)
-{
-  g_autoptr (json_t) answer = client_call (NULL, "daemon.open", json_object (), error);
-  if (!answer)
-    return NULL;
-  if (json_is_true (json_object_get (answer, "page")))
-    return g_steal_pointer (&answer);
-  g_set_error_literal (
-      error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-      "the daemon was built without the web interface: -Dweb=true builds it (docs/install.md)");
-  return NULL;
-}
-
 static void
 tell_opened (const char *address, gboolean opened, gboolean json, const json_t *answer)
 {
@@ -90,7 +75,7 @@ cli_open (int argc, char **argv)
   };
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  g_autoptr (json_t) answer = ask_for_page (&problem);
+  g_autoptr (json_t) answer = client_call (NULL, "daemon.open", json_object (), &problem);
   if (!answer)
     return cli_fail (problem);
   g_autofree char *address =

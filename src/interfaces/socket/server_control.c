@@ -79,6 +79,12 @@ server_open (gpointer data, const char *owner, GError **error)
     set_no_http (error);
     return NULL;
   }
+  if (!web_page_exists ()) {
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
+                         "the daemon was built without the web interface: -Dweb=true builds it "
+                         "(docs/install.md)");
+    return NULL;
+  }
   gboolean listens;
   g_mutex_lock (&server->reloading);
   g_autofree char *url = http_server_open (http, &listens, error);
@@ -89,8 +95,7 @@ server_open (gpointer data, const char *owner, GError **error)
   if (listens)
     log_info ("http: listens on %s as well, for a browser of this machine", url);
   become_wanted (server);
-  json_t *answer = json_pack ("{s:s, s:s, s:i, s:b}", "url", url, "code", code, "expires_ms", SIGN_IN_CODE_MS,
-                              "page", web_page_exists ());
+  json_t *answer = json_pack ("{s:s, s:s, s:i}", "url", url, "code", code, "expires_ms", SIGN_IN_CODE_MS);
   explicit_bzero (code, strlen (code));
   return answer;
 }
