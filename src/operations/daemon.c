@@ -36,7 +36,14 @@ static json_t *
 daemon_open (const struct operation_call *call, GError **error)
 {
   const struct daemon *daemon = daemon_of (call, error);
-  return daemon ? daemon->open (daemon->data, call->caller->owner, error) : NULL;
+  const char *owner = call->caller->owner;
+  if (!daemon)
+    return NULL;
+  if (owner && g_str_has_prefix (owner, "uid:"))
+    return daemon->open (daemon->data, owner, error);
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+                       "only an account of this machine may do this");
+  return NULL;
 }
 
 /* ---- the fields ---- */

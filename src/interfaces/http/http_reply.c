@@ -7,8 +7,11 @@
 #include "common/log.h"
 #include "interfaces/http/http_private.h"
 
-/* On every reply: a browser guesses no type, and no frame shows it. */
-static const char *const always[] = {"X-Content-Type-Options", "nosniff", NULL};
+/* On every reply, unless a handler says otherwise: a browser guesses no type, and pages of others do not load
+ * it. */
+static const char *const always[] = {
+    "X-Content-Type-Options", "nosniff", "Cross-Origin-Resource-Policy", "same-origin", NULL,
+};
 
 static gboolean
 is_set (const struct http_request *request, const char *name)
@@ -59,7 +62,8 @@ http_reply_send (struct http_request *request, int status, const char *type, str
   if (type)
     http_set_header (request, "Content-Type", type);
   for (gsize i = 0; always[i]; i += 2)
-    http_set_header (request, always[i], always[i + 1]);
+    if (!is_set (request, always[i]))
+      http_set_header (request, always[i], always[i + 1]);
   /* Replies are for one caller: no proxy may cache them, unless a handler says otherwise. */
   if (!is_set (request, "Cache-Control"))
     http_set_header (request, "Cache-Control", "no-store");

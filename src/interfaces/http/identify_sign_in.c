@@ -148,6 +148,17 @@ identify_take_token (struct identify *identify, const struct identify_facts *fac
   return sign_in_with (identify, facts, g_strdup (token), ret_sign_in, ret_identity);
 }
 
+/* Whether SECRET is that of a token made for a browser. */
+static gboolean
+is_of_browser (struct identify *identify, const char *secret)
+{
+  gboolean expired;
+  struct principal *who = tokens_find (identify->tokens, secret, &expired, NULL);
+  gboolean is_browser = who && who->is_browser;
+  principal_unref (who);
+  return is_browser;
+}
+
 gboolean
 identify_sign_out (struct identify *identify, const struct identify_facts *facts, struct identity *identity)
 {
@@ -157,7 +168,8 @@ identify_sign_out (struct identify *identify, const struct identify_facts *facts
     return FALSE;
   g_autofree char *secret = identify_cookie (identify, facts);
   gboolean found = FALSE;
-  if (!secret || !g_str_has_prefix (secret, TOKEN_PREFIX))
+  /* The file is written for those alone whose token it has. */
+  if (!secret || !is_of_browser (identify, secret))
     return TRUE;
   g_autofree char *path = tokens_file (identify->config, &problem);
   if (path && browser_token_end (path, secret, &found, &problem))
