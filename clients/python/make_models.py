@@ -38,6 +38,8 @@ MODELS = {
     "Checkpoint": ("Checkpoint", "A checkpoint of a session."),
     "SessionInfo": ("SessionInfo", "A session."),
     "Variable": ("Variable", "A variable of a session."),
+    "TableColumn": ("TableColumn", "A column of a table."),
+    "TableRows": ("TableRows", "A page of the rows of a table."),
     "CompletionMatch": ("CompletionMatch", "What may stand at a cursor."),
     "Completion": ("Completion", "What may stand at a cursor in a session's code."),
     "Inspection": ("Inspection", "The object at a cursor in a session's code."),

@@ -44,6 +44,8 @@ MODELS = {
     "Checkpoint": ("makeCheckpoint", "", "A checkpoint of a session."),
     "SessionInfo": ("showSession", "", "A session."),
     "Variable": ("listVariables", "variables[]", "A variable of a session."),
+    "TableColumn": ("showRows", "columns[]", "A column of a table."),
+    "TableRows": ("showRows", "", "A page of the rows of a table."),
     "CompletionMatch": ("completeCode", "matches[]", "What may stand at a cursor."),
     "Completion": ("completeCode", "", "What may stand at a cursor in a session's code."),
     "Inspection": ("inspectName", "", "The object at a cursor in a session's code."),

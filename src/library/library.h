@@ -149,6 +149,12 @@ int library_open_file (AdderEngine *engine, const char *owner, const char *id, j
 json_t *library_export_table (AdderEngine *engine, const AdderRequest *options, const char *run_id,
                               guint number, const char *format, const char *name, GError **error);
 
+/* A page of the rows of such a table: PAGE has "offset", "limit", "sort", "descending" and "filter"
+ * (session_rows). A run with the environment, role and watch of OPTIONS reads it; nothing of that is kept.
+ * The value is that of answer_read_rows. The caller's, or NULL with ERROR. */
+json_t *library_table_rows (AdderEngine *engine, const AdderRequest *options, const char *run_id,
+                            guint number, const json_t *page, GError **error);
+
 /* Adds the stored file ID, as library_find_file finds it, to RESOLVED's inputs, as NAME (NULL: its own) in
  * PLACE. A missing file is RESOLVED's `invalid`. */
 void library_find_input (AdderEngine *engine, struct run_request *resolved, const char *id, const char *name,

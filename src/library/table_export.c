@@ -7,12 +7,12 @@
 #include "base/fd.h"
 #include "common/json.h"
 #include "common/text.h"
+#include "library/kept_table.h"
 #include "library/library.h"
 #include "store/files.h"
 
 #define WALL_MS      120000
 #define MEMORY_BYTES (G_GUINT64_CONSTANT (2) << 30)
-#define NAMES_SHOWN  20
 
 /* Text stays text: "007" stays a string, and dates are not parsed. */
 static const char convert[] =
@@ -27,81 +27,7 @@ static const char convert[] =
     "    table = pd.read_csv(name)\n"
     "display(table)\n";
 
-/* ---- finding ---- */
-
-/* The number that the name of a table begins with, "table-3.csv"; 0: none. */
-static guint
-table_export_number_of (const char *name)
-{
-  guint64 number = 0;
-  const char *at = name + strlen ("table-");
-  if (!g_str_has_prefix (name, "table-") || !g_ascii_isdigit (*at))
-    return 0;
-  number = g_ascii_strtoull (at, NULL, 10);
-  return number <= G_MAXINT ? (guint)number : 0;
-}
-
-static gboolean
-table_export_is_table (const struct file_row *row)
-{
-  return row->kind == FILE_TABLE && table_export_number_of (row->name) > 0;
-}
-
-static int
-compare_numbers (const void *a, const void *b)
-{
-  guint left = table_export_number_of ((*(struct file_row *const *)a)->name);
-  guint right = table_export_number_of ((*(struct file_row *const *)b)->name);
-  return left < right ? -1 : left > right;
-}
-
-static gboolean
-no_table (GPtrArray *rows, const char *run_id, guint number, GError **error)
-{
-  g_autofree char *shown = text_one_line (run_id, ID_BYTES);
-  g_autoptr (GString) there = g_string_new (NULL);
-  g_ptr_array_sort (rows, compare_numbers);
-  for (guint i = 0; i < rows->len && i < NAMES_SHOWN; i++)
-    g_string_append_printf (there, "%s%u", there->len > 0 ? ", " : "",
-                            table_export_number_of (((struct file_row *)rows->pdata[i])->name));
-  if (there->len > 0)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no table %u of the run %s is kept: there is %s",
-                 number, shown, there->str);
-  else
-    g_set_error (
-        error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-        "no table of the run %s is kept: a run keeps the tables that it shows where `tables` names a "
-        "format (an option of the run, or a key of its profile)",
-        shown);
-  return FALSE;
-}
-
-/* The caller's (file_row_free). */
-static struct file_row *
-find_table (struct store *store, const char *owner, const char *run_id, guint number, GError **error)
-{
-  const struct file_filter filter = {.owner = owner, .run_id = run_id, .most = FILES_LISTED_MAX};
-  g_autoptr (GPtrArray) rows = files_list (store, &filter, error);
-  if (!rows)
-    return NULL;
-  for (guint i = rows->len; i-- > 0;)
-    if (!table_export_is_table (rows->pdata[i]))
-      g_ptr_array_remove_index (rows, i);
-  for (guint i = 0; i < rows->len; i++)
-    if (table_export_number_of (((struct file_row *)rows->pdata[i])->name) == number)
-      return files_find (store, owner, ((struct file_row *)rows->pdata[i])->id, error);
-  (void)no_table (rows, run_id, number, error);
-  return NULL;
-}
-
 /* ---- converting ---- */
-
-static int
-open_row (struct store *store, const struct file_row *row, GError **error)
-{
-  struct blobs *blobs = store_blobs (store, error);
-  return blobs ? blobs_get (blobs, row->blob, row->bytes, row->sha256, error) : -1;
-}
 
 static AdderRequest *
 table_export_request_of (const AdderRequest *options, const struct file_row *row, const char *format, int fd,
@@ -144,7 +70,7 @@ static struct file_row *
 convert_row (AdderEngine *engine, const AdderRequest *options, const struct file_row *row, const char *format,
              GError **error)
 {
-  autoclose int fd = open_row (engine->store, row, error);
+  autoclose int fd = kept_table_open (engine->store, row, error);
   if (fd < 0)
     return NULL;
   g_autoptr (AdderRequest) request = table_export_request_of (options, row, format, fd, error);
@@ -167,7 +93,7 @@ name_row (struct store *store, const struct file_row *row, const char *name, con
 {
   g_autofree char *ending = g_strconcat (".", format, NULL);
   g_autofree char *whole = g_strconcat (name, g_str_has_suffix (name, ending) ? NULL : ending, NULL);
-  autoclose int fd = open_row (store, row, error);
+  autoclose int fd = kept_table_open (store, row, error);
   if (fd < 0)
     return NULL;
   struct file_new copy = {
@@ -192,7 +118,7 @@ library_export_table (AdderEngine *engine, const AdderRequest *options, const ch
                       const char *format, const char *name, GError **error)
 {
   g_autofree char *ending = g_strconcat (".", format, NULL);
-  struct file_row *row = find_table (engine->store, library_owner (options), run_id, number, error);
+  struct file_row *row = kept_table_find (engine->store, library_owner (options), run_id, number, error);
   if (row && !g_str_has_suffix (row->name, ending)) {
     struct file_row *made = convert_row (engine, options, row, format, error);
     file_row_free (row);

@@ -8,6 +8,7 @@
 #include "operations/fields.h"
 #include "operations/file_fields.h"
 #include "operations/operation.h"
+#include "operations/rows_fields.h"
 #include "store/files.h"
 #include "store/output_read.h"
 
@@ -53,20 +54,40 @@ result_peek (const struct operation_call *call, GError **error)
   return part;
 }
 
-static json_t *
-result_export (const struct operation_call *call, GError **error)
+/* For a run of Adder's own code for CALL. */
+static AdderRequest *
+result_options (const struct operation_call *call)
 {
   const struct operation_caller *caller = call->caller;
-  g_autoptr (AdderRequest) options = adder_request_new ("", 0);
+  AdderRequest *options = adder_request_new ("", 0);
   adder_request_set_owner (options, call->owner, NULL);
   adder_request_set_role (options, role_name (caller->role));
   adder_request_set_watch (options, caller->watch_fd);
   adder_request_set_environment (options, operation_text (call, "environment"));
   /* The record tells it apart from what its owner ran. */
   adder_request_set_origin (options, "adder", NULL, NULL);
+  return options;
+}
+
+static json_t *
+result_export (const struct operation_call *call, GError **error)
+{
+  const struct operation_caller *caller = call->caller;
+  g_autoptr (AdderRequest) options = result_options (call);
   guint64 number = g_ascii_strtoull (operation_text (call, "number"), NULL, 10);
   return library_export_table (caller->engine, options, operation_text (call, "run"), (guint)number,
                                operation_text (call, "format"), operation_text (call, "name"), error);
+}
+
+static json_t *
+result_rows (const struct operation_call *call, GError **error)
+{
+  const struct operation_caller *caller = call->caller;
+  g_autoptr (AdderRequest) options = result_options (call);
+  g_autoptr (json_t) page = rows_page (call);
+  guint64 number = g_ascii_strtoull (operation_text (call, "number"), NULL, 10);
+  return library_table_rows (caller->engine, options, operation_text (call, "run"), (guint)number, page,
+                             error);
 }
 
 /* ---- the fields ---- */
@@ -121,13 +142,20 @@ static const struct field lines_part[] = {
     LIST ("lines", line_fields, "The matching lines."),
     FIELD_END ("LinesPart"),
 };
+/* clang-format off */
+#define TABLE \
+    FIELD_ID ("run", "The run's id."), \
+    {.name = "number", .types = FIELD_TEXT, .pattern = "^[1-9][0-9]{0,5}$", \
+     .pattern_words = "a number from 1 to 999999", \
+     .text = "The number of the table, from 1, in order of display."}
+/* clang-format on */
+
+static const struct field table_rows_params[] = {
+    TABLE,     ASK_ROWS, ASK_TEXT ("environment", 64, "The environment in which the table is read."),
+    ASK_OWNER, {0},
+};
 static const struct field export_params[] = {
-    FIELD_ID ("run", "The run's id."),
-    {.name = "number",
-     .types = FIELD_TEXT,
-     .pattern = "^[1-9][0-9]{0,5}$",
-     .pattern_words = "a number from 1 to 999999",
-     .text = "The number of the table, from 1, in order of display."},
+    TABLE,
     {.name = "format",
      .types = FIELD_TEXT,
      .optional = TRUE,
@@ -167,6 +195,18 @@ const struct operation result_operations[] = {
         .replies = export_replies,
         .run = result_export,
         .http = {"POST", "/v1/runs/{run}/tables/{number}", "exportTable", 201},
+    },
+    {
+        .name = "result.rows",
+        .title = "Show rows of a table that a run showed",
+        .text =
+            "A page of the rows of a table that was kept (`tables`). A sandbox reads it, and no record is "
+            "kept of that.",
+        .flags = OPERATION_KEPT | OPERATION_RUNS,
+        .params = table_rows_params,
+        .replies = rows_replies,
+        .run = result_rows,
+        .http = {"GET", "/v1/runs/{run}/tables/{number}/rows", "showTableRows", 200},
     },
     {0},
 };

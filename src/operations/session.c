@@ -8,6 +8,7 @@
 #include "engine/session/questions.h"
 #include "engine/session/sessions.h"
 #include "library/library.h"
+#include "operations/rows_fields.h"
 #include "operations/run.h"
 #include "operations/run_body.h"
 
@@ -102,6 +103,16 @@ session_list_variables (const struct operation_call *call, GError **error)
       session ? session_variables (session, names ? (const char *const *)names->pdata : NULL, error) : NULL;
   session_unref (session);
   return variables;
+}
+
+static json_t *
+session_show_rows (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  g_autoptr (json_t) page = rows_page (call);
+  json_t *rows = session ? session_rows (session, page, error) : NULL;
+  session_unref (session);
+  return rows;
 }
 
 static json_t *
@@ -288,6 +299,16 @@ const struct operation session_operations[] = {
         .replies = session_variables_replies,
         .run = session_list_variables,
         .http = {"GET", OF_SESSION "/variables", "listVariables", 200},
+    },
+    {
+        .name = "session.rows",
+        .title = "Show rows of a session's table",
+        .text = "A page of the rows of a variable that is a DataFrame, a Series or an array of one or two "
+                "dimensions. Waits for a running cell.",
+        .params = session_rows_params,
+        .replies = rows_replies,
+        .run = session_show_rows,
+        .http = {"GET", OF_SESSION "/rows", "showRows", 200},
     },
     {
         .name = "session.complete",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "operations/session_fields.h"
 
+#include "operations/rows_fields.h"
+
 /* ---- parameters ---- */
 
 /* clang-format off */
@@ -42,6 +44,12 @@ const struct field session_branch_params[] = {
     {0},
 };
 
+const struct field session_rows_params[] = {
+    SESSION,
+    {.name = "name", .types = FIELD_TEXT, .minimum = 1, .maximum = 255, .text = "The variable."},
+    ASK_ROWS,
+    {0},
+};
 const struct field session_rename_params[] = {
     SESSION,
     FIELD_NAME ("name", TRUE, "Its new name; null: none."),

@@ -285,6 +285,122 @@ def test_results_make_room_for_newer_ones(make_adder):
         assert results(other) == [last] and results(session) == [None] * 13
 
 
+# ---- rows of tables ----
+
+TABLE = """import numpy as np
+import pandas as pd
+table = pd.DataFrame({"number": [3, 1, None, 2], "word": ["b", "A", "c", None], "when": pd.date_range("2024-01-01", periods=4), "mixed": [1, "x", [1, 2], 2**70]})
+"""
+
+
+def rows(asked, query, status=200):
+    return asked.ask("GET", "/rows?" + query, status=status)
+
+
+@pytest.mark.quick
+def test_rows_of_a_table(notebook):
+    notebook.cell(TABLE + "series = table['word']\narray = np.arange(6).reshape(3, 2)\nnested = table.set_index(['number', 'word'])")
+    page = rows(notebook, "name=table")
+    assert [column["name"] for column in page["columns"]] == ["number", "word", "when", "mixed"]
+    assert [column["type"] for column in page["columns"]] == ["float64", "object", "datetime64[ns]", "object"]
+    assert page["rows"][0] == [3, "b", "2024-01-01 00:00:00", 1] and page["rows"][2][0] is None
+    assert page["rows"][2][3] == "[1, 2]" and page["rows"][3] == [2, None, "2024-01-04 00:00:00", str(2**70)]
+    assert (page["index"], page["total"], page["matching"], page["offset"], page["columns_left_out"]) == ([0, 1, 2, 3], 4, 4, 0, 0)
+    assert rows(notebook, "name=table&offset=1&limit=2")["index"] == [1, 2]
+    assert rows(notebook, "name=table&offset=9")["rows"] == []
+    assert rows(notebook, "name=table&sort=number")["index"] == [1, 3, 0, 2]
+    assert rows(notebook, "name=table&sort=number&descending=true")["index"] == [0, 3, 1, 2]
+    assert len(rows(notebook, "name=table&sort=mixed")["rows"]) == 4, "values that do not compare"
+    for text, found in (("a", [1]), ("B", [0]), ("2024-01-03", [2]), ("x", [1]), ("zzz", [])):
+        page = rows(notebook, f"name=table&filter={text}")
+        assert (page["index"], page["matching"], page["total"]) == (found, len(found), 4), text
+    assert rows(notebook, "name=table&filter=2024&sort=number&limit=1")["index"] == [1]
+    assert rows(notebook, "name=series&limit=1")["rows"] == [["b"]] and rows(notebook, "name=array")["rows"] == [[0, 1], [2, 3], [4, 5]]
+    assert rows(notebook, "name=nested&limit=1")["index"] == ["3.0 / b"]
+    assert notebook.show()["cells"] == 1
+
+
+def test_rows_that_cannot_be_had(notebook):
+    notebook.cell(TABLE + "text = 'x'")
+    assert "the variable gone does not exist" in rows(notebook, "name=gone", 404)["detail"]
+    assert "its type is str" in rows(notebook, "name=text", 400)["detail"]
+    assert 'no column "nope"' in rows(notebook, "name=table&sort=nope", 400)["detail"]
+    for query in ("", "name=", "name=table&limit=0", "name=table&limit=1001", "name=table&offset=-1", "name=table&descending=maybe", "name=table&filter=" + "x" * 201):
+        rows(notebook, query, 400)
+
+
+def test_pages_are_bounded(notebook):
+    notebook.cell(
+        "import pandas as pd\nlong = pd.DataFrame({'a': ['x' * 100_000] * 5 + ['\\ud800\\0']})\nwide = pd.DataFrame([range(600)] * 400)\n"
+        "heavy = pd.DataFrame([['é' * 1000] * 100] * 300)\nnames = pd.DataFrame({'n' * 100_000: [1]})"
+    )
+    assert [len(line[0]) for line in rows(notebook, "name=long")["rows"]] == [1000] * 5 + [2]
+    wide = rows(notebook, "name=wide&limit=1000")
+    assert (len(wide["columns"]), wide["columns_left_out"], len(wide["rows"])) == (500, 100, 120)
+    heavy = rows(notebook, "name=heavy&limit=1000")
+    assert 1 <= len(heavy["rows"]) < 10 and heavy["total"] == 300
+    assert len(rows(notebook, "name=names")["columns"][0]["name"]) == 200
+    assert notebook.show()["state"] == "idle"
+
+
+PAGE = "'columns': [{'name': 'a', 'type': 'int64'}], 'total': 1, 'matching': 1, 'offset': 0, 'columns_left_out': 0"
+ODD_ROWS = {
+    "nothing": "{}",
+    "another number of cells": "{'rows': [[1, 2]], 'index': [0], " + PAGE + "}",
+    "no list of cells": "{'rows': [1], 'index': [0], " + PAGE + "}",
+    "an object as a cell": "{'rows': [[{}]], 'index': [0], " + PAGE + "}",
+    "no label": "{'rows': [[1]], 'index': [], " + PAGE + "}",
+    "too many rows": "{'rows': [[1]] * 101, 'index': [0] * 101, " + PAGE + "}",
+    "a negative total": "{'rows': [], 'index': [], **{" + PAGE + "}, 'total': -1}",
+    "many columns": "{'rows': [], 'index': [], **{" + PAGE + "}, 'columns': [{'name': 'a', 'type': 'b'}] * 501}",
+    "an unknown refusal": "{'refused': 'because', 'about': ''}",
+}
+
+
+@pytest.mark.parametrize("name", ODD_ROWS)
+def test_hostile_rows_end_their_session(served, name):
+    asked = Asked(served)
+    hostile(asked, "rows", "of_variable", ODD_ROWS[name])
+    assert "does not know" in rows(asked, "name=a", 410)["detail"]
+
+
+def test_a_hostile_refusal_is_a_line(asked):
+    hostile(asked, "rows", "of_variable", "{'refused': 'no_column', 'about': '\\x1b[2J\\n' * 10_000}")
+    detail = rows(asked, "name=a", 400)["detail"]
+    assert detail.isprintable() and len(detail) < 500
+
+
+def test_what_fails_is_said(asked):
+    asked.cell("import sys\ndef fail(*more): raise ValueError('not\\nme')\nsys.modules['adder_runner.rows'].of_variable = fail")
+    assert "ValueError" in rows(asked, "name=a", 500)["detail"] and asked.show()["state"] == "idle"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
+def test_rows_of_a_table_that_a_run_kept(served, kind):
+    if not served.has_science:
+        harness.skip_without("science")
+    made = served.run(TABLE + "table.drop(columns='mixed')", secret=served.alice, tables=kind, environment="science")
+    path = f"/v1/runs/{made['run_id']}/tables/1/rows"
+
+    def page(query, status=200, secret=served.alice):
+        reply = served.get(f"{path}?environment=science&{query}", secret=secret)
+        assert reply.status == status, reply
+        return reply.json()
+
+    before = len(served.get("/v1/records", secret=served.alice).json()["records"])
+    whole = page("")
+    assert [column["name"] for column in whole["columns"]] == ["number", "word", "when"]
+    assert (len(whole["rows"]), whole["total"], whole["index"]) == (4, 4, [0, 1, 2, 3])
+    assert whole["rows"][0][:2] == [3, "b"] and whole["rows"][2][0] is None and whole["rows"][3][1] is None
+    assert page("offset=1&limit=2")["index"] == [1, 2] and page("sort=number&descending=true")["index"] == [0, 3, 1, 2]
+    assert page("filter=a")["index"] == [1] and page("filter=zzz")["matching"] == 0
+    assert 'no column "x"' in page("sort=x", 400)["detail"]
+    page("", 404, served.bob)
+    page("limit=0", 400)
+    assert served.get(path.replace("tables/1", "tables/2"), secret=served.alice).status == 404
+    assert len(served.get("/v1/records", secret=served.alice).json()["records"]) == before, "a page leaves no record"
+
+
 # ---- names and branches ----
 
 
@@ -351,6 +467,7 @@ QUESTIONS = {
     "complete": ("POST", "/complete", {"code": "a", "cursor": 1}),
     "inspect": ("POST", "/inspect", {"code": "a", "cursor": 1}),
     "rename": ("POST", "/rename", {"name": None}),
+    "rows": ("GET", "/rows?name=a", None),
 }
 
 

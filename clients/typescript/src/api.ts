@@ -351,6 +351,32 @@ export interface Variable {
   value?: string | undefined;
 }
 
+/** A column of a table. */
+export interface TableColumn {
+  /** Its name, at most 200 characters. */
+  name: string;
+  /** Its dtype. */
+  type: string;
+}
+
+/** A page of the rows of a table. */
+export interface TableRows {
+  /** The first 500 columns. */
+  columns: TableColumn[];
+  /** A list of cells for each row: numbers, texts of at most 1000 characters, booleans, null for missing values. Fewer than `limit` where they would be too long together. */
+  rows: Array<unknown[]>;
+  /** The label of each row. */
+  index: unknown[];
+  /** Number of rows of the table. */
+  total: number;
+  /** Number of rows that match the filter. */
+  matching: number;
+  /** The first row of the page. */
+  offset: number;
+  /** Number of columns after the first 500. */
+  columns_left_out: number;
+}
+
 /** What may stand at a cursor. */
 export interface CompletionMatch {
   /** What stands in place of the characters from `start` to `end`. */

@@ -9,14 +9,15 @@ import type {
   RunState,
   StoredFile,
   TableOptions,
+  TableRows,
 } from "./api.js";
 import type { CallOptions, ShortLimits } from "./bodies.js";
-import { bodyOf, pathOf } from "./bodies.js";
+import { bodyOf, pathOf, queryOf } from "./bodies.js";
 import { Files, Records, Results } from "./files.js";
 import { type AdderOptions, Http, type Platform } from "./http.js";
 import type { Result } from "./result.js";
 import { type Listeners, Run, runOf } from "./run.js";
-import { type Session, type SessionOptions, Sessions } from "./sessions.js";
+import { type RowsPage, type Session, type SessionOptions, Sessions } from "./sessions.js";
 import { RunStream } from "./streams.js";
 
 /** What a run takes. */
@@ -91,6 +92,13 @@ export class AdderClient {
       signal: options.signal,
     };
     return this.#http.ask("POST", pathOf("v1", "runs", runId, "tables", number), asking);
+  }
+
+  /** A page of the rows of such a table. */
+  async tableRows(runId: string, number = 1, page: RowsPage & CallOptions = {}): Promise<TableRows> {
+    const { signal, ...asked } = page;
+    const asking = { query: queryOf(asked), endless: true, signal };
+    return this.#http.ask("GET", pathOf("v1", "runs", runId, "tables", number, "rows"), asking);
   }
 
   /** Calls USE with a new session, and ends it afterwards. */

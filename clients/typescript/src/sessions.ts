@@ -12,6 +12,7 @@ import type {
   ReplayOptions as ApiReplayOptions,
   SessionInfo,
   SessionOptions as ApiSessionOptions,
+  TableRows,
   Variable,
 } from "./api.js";
 import type { CallOptions, ShortLimits } from "./bodies.js";
@@ -42,6 +43,17 @@ export interface ReplayedCell extends Omit<ReplayedCellData, "result"> {
 /** What came of a replay. */
 export interface Replay extends Omit<ReplayData, "cells"> {
   cells: ReplayedCell[];
+}
+
+/** Which rows of a table. */
+export interface RowsPage {
+  offset?: number | undefined;
+  limit?: number | undefined;
+  /** The name of a column. */
+  sort?: string | undefined;
+  descending?: boolean | undefined;
+  /** Text that a cell of the row contains. */
+  filter?: string | undefined;
 }
 
 /** A checkpoint, by its id, its name or itself. */
@@ -90,6 +102,12 @@ export class Session {
     const asking = { query, signal: options.signal };
     return (await this.#http.ask<{ variables: Variable[] }>("GET", this.#path("variables"), asking))
       .variables;
+  }
+
+  /** A page of the rows of the table `name`, a variable. */
+  async rows(name: string, page: RowsPage & CallOptions = {}): Promise<TableRows> {
+    const { signal, ...asked } = page;
+    return this.#http.ask("GET", this.#path("rows"), { query: queryOf({ name, ...asked }), signal });
   }
 
   /**

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "adder_types.h"
+#include "common/error.h"
 #include "common/field.h"
 #include "common/json.h"
 #include "common/text.h"
@@ -108,6 +110,123 @@ answer_read_variables (const json_t *answer, guint64 value_bytes)
   if (!list || !message_is_count (count))
     return NULL;
   return json_pack ("{s:O, s:I}", "variables", list, "count", json_integer_value (count));
+}
+
+/* ---- rows ---- */
+
+#define COLUMNS_MAX     500
+#define CELL_TEXT_BYTES 4000 /* of 1000 characters */
+#define ABOUT_BYTES     200
+
+/* Something that is shown in a grid. NULL for lists and objects. */
+static json_t *
+answer_copy_cell (json_t *cell)
+{
+  if (json_is_string (cell))
+    return message_cut (cell, CELL_TEXT_BYTES);
+  return json_is_array (cell) || json_is_object (cell) ? NULL : json_incref (cell);
+}
+
+/* LIST, of at most MOST cells. */
+static json_t *
+answer_copy_cells (const json_t *list, gsize most)
+{
+  g_autoptr (json_t) copies = json_array ();
+  gsize index;
+  json_t *cell;
+  if (!json_is_array (list) || json_array_size (list) > most)
+    return NULL;
+  json_array_foreach (list, index, cell)
+  {
+    json_t *copy = answer_copy_cell (cell);
+    if (!copy)
+      return NULL;
+    json_array_append_new (copies, copy);
+  }
+  return g_steal_pointer (&copies);
+}
+
+/* LIST, of at most MOST rows with WIDTH cells each. */
+static json_t *
+answer_copy_rows (const json_t *list, gsize width, guint64 most)
+{
+  g_autoptr (json_t) copies = json_array ();
+  gsize index;
+  json_t *row;
+  if (!json_is_array (list) || json_array_size (list) > most)
+    return NULL;
+  json_array_foreach (list, index, row)
+  {
+    json_t *copy = json_array_size (row) == width ? answer_copy_cells (row, width) : NULL;
+    if (!copy)
+      return NULL;
+    json_array_append_new (copies, copy);
+  }
+  return g_steal_pointer (&copies);
+}
+
+/* What the runner says when it has no rows (runner/python/rows.py), and what that means: a sentence of the
+ * table, BEFORE, what it says about it, if anything, and AFTER. */
+static const struct {
+  const char *kind;
+  AdderError code;
+  const char *before;
+  gboolean has_about;
+  const char *after;
+} answer_refusals[] = {
+    {"missing", ADDER_ERROR_NOT_FOUND, " does not exist", FALSE, ""},
+    {"no_table", ADDER_ERROR_INVALID, " has no rows: its type is ", TRUE, ", which is no table's"},
+    {"no_column", ADDER_ERROR_INVALID, " has no column \"", TRUE, "\""},
+    {"slow_filter", ADDER_ERROR_INVALID, " is too long to be filtered in time", FALSE, ""},
+    {"long_sort", ADDER_ERROR_INVALID, " is too long to be sorted", FALSE, ""},
+};
+
+static gssize
+answer_find_refusal (const json_t *rows)
+{
+  const char *kind = json_string_value (json_object_get (rows, "refused"));
+  for (gsize i = 0; kind && i < G_N_ELEMENTS (answer_refusals); i++)
+    if (strcmp (kind, answer_refusals[i].kind) == 0)
+      return (gssize)i;
+  return -1;
+}
+
+gboolean
+answer_rows_refused (const json_t *rows, const char *what, GError **error)
+{
+  gssize at = answer_find_refusal (rows);
+  if (at < 0)
+    return FALSE;
+  g_autofree char *about = text_one_line (json_member_text (rows, "about"), ABOUT_BYTES);
+  g_set_error (error, ADDER_ERROR, answer_refusals[at].code, "%s%s%s%s", what, answer_refusals[at].before,
+               answer_refusals[at].has_about ? about : "", answer_refusals[at].after);
+  return TRUE;
+}
+
+json_t *
+answer_read_rows (const json_t *answer, guint64 limit)
+{
+  static const struct answer_member columns_members[] = {
+      {"name", FIELD_TEXT, NAME_BYTES}, {"type", FIELD_TEXT, NAME_BYTES}, {0}};
+  static const char *const counts[] = {"total", "matching", "offset", "columns_left_out"};
+  if (answer_find_refusal (answer) >= 0)
+    return json_pack ("{s:O, s:s}", "refused", json_object_get (answer, "refused"), "about",
+                      json_member_text (answer, "about"));
+  g_autoptr (json_t) columns =
+      answer_copy_list (json_object_get (answer, "columns"), columns_members, 0, COLUMNS_MAX);
+  g_autoptr (json_t) rows =
+      columns ? answer_copy_rows (json_object_get (answer, "rows"), json_array_size (columns), limit) : NULL;
+  g_autoptr (json_t) index = rows ? answer_copy_cells (json_object_get (answer, "index"), limit) : NULL;
+  if (!index || json_array_size (index) != json_array_size (rows))
+    return NULL;
+  g_autoptr (json_t) page = json_pack ("{s:O, s:O, s:O}", "columns", columns, "rows", rows, "index", index);
+  for (gsize i = 0; i < G_N_ELEMENTS (counts); i++) {
+    json_t *count = json_object_get (answer, counts[i]);
+    if (!message_is_count (count))
+      return NULL;
+    json_object_set (page, counts[i], count);
+  }
+  return g_steal_pointer (&page);
 }
 
 /* ---- completion and inspection ---- */

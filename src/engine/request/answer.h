@@ -20,5 +20,12 @@ json_t *answer_read_variables (const json_t *answer, guint64 value_bytes);
  * CHARACTERS. */
 json_t *answer_read_matches (const json_t *answer, guint64 characters);
 
+/* {"columns", "rows", "index", "total", "matching", "offset", "columns_left_out"} with at most LIMIT rows; or
+ * {"refused", "about"}: the rows cannot be had. */
+json_t *answer_read_rows (const json_t *answer, guint64 limit);
+
+/* Sets ERROR to what a "refused" of ROWS means, for a table that WHAT names. FALSE: there is none. */
+gboolean answer_rows_refused (const json_t *rows, const char *what, GError **error);
+
 /* {"found", "name", "type", "signature", "documentation", "value"}. */
 json_t *answer_read_inspection (const json_t *answer);

@@ -4,6 +4,7 @@
 
 #include "adder_types.h"
 #include "common/json.h"
+#include "common/text.h"
 #include "engine/request/answer.h"
 #include "engine/request/message.h"
 #include "engine/session/sessions_private.h"
@@ -13,7 +14,9 @@
 #define ANSWER_US (10 * G_USEC_PER_SEC)
 
 /* While somebody types. */
-#define TYPING_US (2 * G_USEC_PER_SEC)
+#define TYPING_US  (2 * G_USEC_PER_SEC)
+
+#define NAME_SHOWN 80
 
 struct question {
   const char *what;      /* as runner/python/session.py knows it */
@@ -114,6 +117,24 @@ session_reset (struct session *session, GError **error)
   const struct question question = {
       .what = "reset", .most_us = ANSWER_US, .read = answer_read_variables, .resets = TRUE};
   return session_ask (session, &question, error);
+}
+
+/* ---- tables ---- */
+
+json_t *
+session_rows (struct session *session, const json_t *page, GError **error)
+{
+  const struct question question = {
+      .what = "rows",
+      .details = page,
+      .most_us = ANSWER_US,
+      .read = answer_read_rows,
+      .bound = (guint64)json_integer_value (json_object_get (page, "limit")),
+  };
+  g_autoptr (json_t) rows = session_ask (session, &question, error);
+  g_autofree char *name = text_one_line (json_member_text (page, "name"), NAME_SHOWN);
+  g_autofree char *what = g_strdup_printf ("the variable %s", name);
+  return rows && !answer_rows_refused (rows, what, error) ? g_steal_pointer (&rows) : NULL;
 }
 
 /* ---- while somebody types ---- */

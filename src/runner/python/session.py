@@ -21,7 +21,7 @@ import types
 import _signal
 import _thread
 
-from adder_runner import _adder, attempts, blocked, branches, children, complete, denials, display, execution, figures, guard, guarded, places, shell, tracebacks, variables
+from adder_runner import _adder, attempts, blocked, branches, children, complete, denials, display, execution, figures, guard, guarded, places, rows, shell, tracebacks, variables
 
 INPUT_MISSING = "input() was called, but this cell has no standard input; pass it with the cell"
 NAMES_MAX = 20
@@ -349,8 +349,11 @@ class Session:
         with unheard():
             return complete.look(self, request["code"], request["cursor"])
 
+    def ask_rows(self, request):
+        return rows.of_variable(self.names, request)
+
     # By what the daemon calls them.
-    questions = {"variables": ask_variables, "value": ask_variables, "reset": ask_reset, "complete": ask_complete, "inspect": ask_inspect}
+    questions = {"variables": ask_variables, "value": ask_variables, "reset": ask_reset, "complete": ask_complete, "inspect": ask_inspect, "rows": ask_rows}
 
     def reset(self):
         figures.close_all()

@@ -371,6 +371,36 @@ class Variable:
 
 
 @dataclasses.dataclass(frozen=True)
+class TableColumn:
+    """A column of a table."""
+
+    name: str
+    """Its name, at most 200 characters."""
+    type: str
+    """Its dtype."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TableRows:
+    """A page of the rows of a table."""
+
+    total: int
+    """Number of rows of the table."""
+    matching: int
+    """Number of rows that match the filter."""
+    offset: int
+    """The first row of the page."""
+    columns_left_out: int
+    """Number of columns after the first 500."""
+    columns: List[TableColumn] = dataclasses.field(default_factory=list)
+    """The first 500 columns."""
+    rows: List[List[Any]] = dataclasses.field(default_factory=list)
+    """A list of cells for each row: numbers, texts of at most 1000 characters, booleans, null for missing values. Fewer than `limit` where they would be too long together."""
+    index: List[Any] = dataclasses.field(default_factory=list)
+    """The label of each row."""
+
+
+@dataclasses.dataclass(frozen=True)
 class CompletionMatch:
     """What may stand at a cursor."""
 

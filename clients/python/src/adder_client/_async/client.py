@@ -155,6 +155,30 @@ class AsyncAdder:
         )
         return decode(models.StoredFile, reply)
 
+    async def table_rows(
+        self,
+        run_id: str,
+        number: int = 1,
+        *,
+        offset: int = 0,
+        limit: int = 100,
+        sort: Optional[str] = None,
+        descending: bool = False,
+        filter: Optional[str] = None,
+    ) -> models.TableRows:
+        """A page of the rows of a table that a run showed."""
+        query = query_of(
+            {
+                "offset": offset,
+                "limit": limit,
+                "sort": sort,
+                "descending": descending or None,
+                "filter": filter,
+            }
+        )
+        where = path("v1", "runs", run_id, "tables", number, "rows")
+        return decode(models.TableRows, await self._http.ask("GET", where, query=query, endless=True))
+
     @contextlib.asynccontextmanager
     async def session(self, **options: Unpack[SessionOptions]) -> AsyncIterator[AsyncSession]:
         """A new session for a `with`, ended after it."""

@@ -79,6 +79,28 @@ class AsyncSession:
         reply = await self._http.ask("GET", self._path("variables"), query=query)
         return [decode(models.Variable, each) for each in reply["variables"]]
 
+    async def rows(
+        self,
+        name: str,
+        offset: int = 0,
+        limit: int = 100,
+        sort: Optional[str] = None,
+        descending: bool = False,
+        filter: Optional[str] = None,
+    ) -> models.TableRows:
+        """A page of the rows of the table NAME, a variable."""
+        query = query_of(
+            {
+                "name": name,
+                "offset": offset,
+                "limit": limit,
+                "sort": sort,
+                "descending": descending or None,
+                "filter": filter,
+            }
+        )
+        return decode(models.TableRows, await self._http.ask("GET", self._path("rows"), query=query))
+
     async def complete(self, code: str, cursor: Optional[int] = None) -> models.Completion:
         """What may stand at CURSOR, by default the end, in CODE. A session that is at work answers at once, `busy`."""
         body = {"code": code, "cursor": len(code) if cursor is None else cursor}
