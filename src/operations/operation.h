@@ -34,6 +34,7 @@ struct operation_caller {
                                 * any */
   const struct principal *who; /* as an interface with several users identified them; NULL: an account of this
                                 * machine, or the program itself */
+  gboolean is_exposed;         /* they came over a network without encryption */
   const char *front_end;       /* how they came, for records: "http"; may be NULL */
   gboolean at_terminal; /* they read the answer at a command line, though the front end does not tell */
   int watch_fd;         /* a socket: waiting ends when its peer hangs up; -1: none */

@@ -15,8 +15,10 @@
 #include "common/error.h"
 #include "common/field.h"
 #include "common/json.h"
+#include "common/moment.h"
 #include "common/paths.h"
 #include "common/replace.h"
+#include "common/size.h"
 #include "common/text.h"
 
 #define VERSION       1
@@ -120,6 +122,29 @@ token_new_secret (GError **error)
   explicit_bzero (text, strlen (text));
   g_free (text);
   return secret;
+}
+
+gboolean
+token_parse_expiry (const char *text, gint64 *ret_ms, GError **error)
+{
+  guint64 after_ms;
+  gint64 now_ms = g_get_real_time () / 1000, moment_ms = 0;
+  g_autofree char *shown = text_one_line (text, 80);
+  if (duration_parse (text, 1000, &after_ms, NULL) && after_ms < G_MAXINT64 / 2)
+    moment_ms = now_ms + (gint64)after_ms;
+  else if (!moment_parse (text, &moment_ms, NULL)) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "\"%s\" is not a time: write how long from now (90d, 12h), a day (2027-01-31) or a "
+                 "moment (2027-01-31T12:00:00Z)",
+                 shown);
+    return FALSE;
+  }
+  if (moment_ms <= now_ms) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not in the future", shown);
+    return FALSE;
+  }
+  *ret_ms = moment_ms;
+  return TRUE;
 }
 
 /* ---- to JSON ---- */

@@ -47,6 +47,9 @@ char *token_digest (const char *secret);
 /* A new secret. The caller's, who shows it once. */
 char *token_new_secret (GError **error);
 
+/* When a token ends, from TEXT: "90d" from now on, a day or a moment, in the future. */
+gboolean token_parse_expiry (const char *text, gint64 *ret_ms, GError **error);
+
 /* The file's path: as configured, else in the state directory. The caller's. */
 char *tokens_file (const struct config *config, GError **error);
 

@@ -204,6 +204,16 @@ def test_what_the_daemon_has(remote):
     assert "engine:" in remote.away.call("serve", "status").stdout
 
 
+def test_tokens_are_made_elsewhere(remote):
+    told = remote.away.call("token", "new", "made-elsewhere", "--role", "guest", "--expires", "1d")
+    assert (told.returncode, told.stderr) == (0, "") and told.stdout.startswith("adder_")
+    shown = json.loads(remote.here.call("token", "show", "made-elsewhere", "--json").stdout)
+    assert shown["role"] == "guest" and shown["expires"]
+    again = remote.away.call("token", "new", "made-elsewhere")
+    assert again.returncode == 125 and "already" in again.stderr
+    assert remote.away.call("token", "rm", "made-elsewhere").returncode == 0
+
+
 def test_tokens_are_taken_back_from_elsewhere(remote):
     for name in ("one", "two"):
         assert remote.here.call("token", "new", name, "--profiles", "compute", "--expires", "1d").returncode == 0
@@ -278,7 +288,7 @@ def test_what_cannot_travel(remote):
         ("tool", "disable", "run_python"): "works with the daemon of this machine alone",
         ("tool", "list", "--prompt"): "--prompt is about the tools of this program",
         ("tool", "list", "--format", "markdown"): "that format is about the tools of this program",
-        ("token", "new", "x"): "works with the daemon of this machine alone",
+        ("token", "rotate", "x"): "works with the daemon of this machine alone",
         ("model", "rm", "x"): "works with the daemon of this machine alone",
         ("mcp", "install", "--client", "cursor", "--url", "http://127.0.0.1:1"): "works with the daemon of this machine alone",
         ("run", "--workdir", folder, "-c", "1"): "--workdir and --review are about a directory of this machine",

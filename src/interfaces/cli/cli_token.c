@@ -8,15 +8,11 @@
 #include "common/config.h"
 #include "common/error.h"
 #include "common/json.h"
-#include "common/moment.h"
 #include "common/size.h"
-#include "common/text.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/view/text_table.h"
 #include "interfaces/socket/client.h"
-#include "policy/profile.h"
 #include "policy/profile_list.h"
-#include "policy/roots.h"
 #include "policy/tokens_file.h"
 #include "tools/table.h"
 
@@ -35,126 +31,54 @@ create_options_clear (struct create_options *options)
     g_free (texts[i]);
 }
 
-/* ---- a token's rights, from words ---- */
+/* ---- the parameters of token.new, from words ---- */
 
-static gboolean
-set_role (struct token *token, const char *word, const struct config *config, GError **error)
+/* The words of a list, as an array. */
+static json_t *
+token_list_param (const char *word, G_GNUC_UNUSED const char *name, GError **error)
 {
-  (void)config;
-  return role_parse (word, &token->role, error);
+  g_auto (GStrv) words = profile_list_parse (word, error);
+  json_t *list = words ? json_array () : NULL;
+  for (gsize i = 0; words && words[i]; i++)
+    json_array_append_new (list, json_text_or_null (words[i]));
+  return list;
 }
 
-static gboolean
-set_toolset (struct token *token, const char *word, const struct config *config, GError **error)
+static json_t *
+token_text_param (const char *word, G_GNUC_UNUSED const char *name, G_GNUC_UNUSED GError **error)
 {
-  (void)config;
+  return json_text_or_null (word);
+}
+
+static json_t *
+token_role_param (const char *word, G_GNUC_UNUSED const char *name, GError **error)
+{
+  enum role role;
+  return role_parse (word, &role, error) ? json_string (role_name (role)) : NULL;
+}
+
+/* The operation cannot know the toolsets, since those call operations. */
+static json_t *
+token_toolset_param (const char *word, G_GNUC_UNUSED const char *name, GError **error)
+{
   const struct toolset *toolset = toolset_find (word, error);
-  token->toolset = toolset ? g_strdup (toolset->name) : NULL;
-  return toolset != NULL;
+  return toolset ? json_string (toolset->name) : NULL;
 }
 
-/* A name without wildcards that matches no profile is a typo, and would make a token that cannot run
- * anything. */
-static gboolean
-set_profiles (struct token *token, const char *word, const struct config *config, GError **error)
+static json_t *
+token_count_param (const char *word, const char *name, GError **error)
 {
-  (void)config;
-  token->profiles = profile_list_parse (word, error);
-  g_auto (GStrv) known = profile_names ();
-  for (gsize i = 0; token->profiles && token->profiles[i]; i++)
-    if (!strpbrk (token->profiles[i], "*?") &&
-        !g_strv_contains ((const char *const *)known, token->profiles[i])) {
-      g_autofree char *shown = text_one_line (token->profiles[i], TOKEN_NAME_MAX);
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
-                   "there is no profile \"%s\" (see adder profile list)", shown);
-      return FALSE;
-    }
-  return token->profiles != NULL;
-}
-
-static gboolean
-set_roots (struct token *token, const char *word, const struct config *config, GError **error)
-{
-  token->roots = profile_list_parse (word, error);
-  for (gsize i = 0; token->roots && token->roots[i]; i++)
-    if (!root_exists (config, token->roots[i])) {
-      g_autofree char *shown = text_one_line (token->roots[i], TOKEN_NAME_MAX);
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "[http] roots of adder.conf has no \"%s\"",
-                   shown);
-      return FALSE;
-    }
-  return token->roots != NULL;
-}
-
-static gboolean
-set_count (guint64 *field, const char *word, guint64 most, GError **error)
-{
-  guint64 value;
+  guint64 value, most = config_maximum ("http", name);
   if (!count_parse (word, &value, error))
-    return FALSE;
-  if (value < 1 || value > most) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is not between 1 and %" G_GUINT64_FORMAT, word,
-                 most);
-    return FALSE;
-  }
-  *field = value;
-  return TRUE;
-}
-
-static gboolean
-set_rate (struct token *token, const char *word, const struct config *config, GError **error)
-{
-  (void)config;
-  return set_count (&token->rate, word, config_maximum ("http", "rate"), error);
-}
-
-static gboolean
-set_concurrent (struct token *token, const char *word, const struct config *config, GError **error)
-{
-  (void)config;
-  return set_count (&token->concurrent, word, config_maximum ("http", "concurrent"), error);
-}
-
-/* "90d" from now on, or a moment. */
-static gboolean
-set_expires (struct token *token, const char *word, const struct config *config, GError **error)
-{
-  (void)config;
-  guint64 after_ms;
-  gint64 now_ms = g_get_real_time () / 1000, moment_ms = 0;
-  if (duration_parse (word, 1000, &after_ms, NULL) && after_ms < G_MAXINT64 / 2)
-    moment_ms = now_ms + (gint64)after_ms;
-  else if (!moment_parse (word, &moment_ms, NULL)) {
-    g_autofree char *shown = text_one_line (word, 80);
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "\"%s\" is not a time: write how long from now (90d, 12h), a day (2027-01-31) or a moment "
-                 "(2027-01-31T12:00:00Z)",
-                 shown);
-    return FALSE;
-  }
-  if (moment_ms <= now_ms) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "\"%s\" is not in the future", word);
-    return FALSE;
-  }
-  token->expires_ms = moment_ms;
-  return TRUE;
+    return NULL;
+  if (value >= 1 && value <= most)
+    return json_integer ((json_int_t)value);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s is not between 1 and %" G_GUINT64_FORMAT, word,
+               most);
+  return NULL;
 }
 
 /* ---- changes of the file ---- */
-
-/* DATA: the token, which is taken from there. */
-static gboolean
-cli_token_add (GPtrArray *tokens, gpointer data, GError **error)
-{
-  struct token **token = data;
-  if (tokens_find_name (tokens, (*token)->name, NULL)) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
-                 "there is a token %s already: adder token rotate gives it a new secret", (*token)->name);
-    return FALSE;
-  }
-  g_ptr_array_add (tokens, g_steal_pointer (token));
-  return TRUE;
-}
 
 struct rotation {
   const char *name;
@@ -206,55 +130,43 @@ print_secret (char *secret, json_t *shown, gboolean json)
   return cli_fail (problem);
 }
 
-static gboolean
-cli_token_fill (struct token *token, const struct create_options *options, const struct config *config,
-                GError **error)
+/* The parameters of token.new, the caller's; NULL with ERROR. */
+static json_t *
+token_create_params (const char *name, const struct create_options *options, GError **error)
 {
   const struct {
-    const char *option, *word;
-    gboolean (*set) (struct token *token, const char *word, const struct config *config, GError **error);
+    const char *name, *word;
+    json_t *(*read) (const char *word, const char *name, GError **error);
   } rows[] = {
-      {"--role", options->role, set_role},
-      {"--toolset", options->toolset, set_toolset},
-      {"--profiles", options->profiles, set_profiles},
-      {"--roots", options->roots, set_roots},
-      {"--rate", options->rate, set_rate},
-      {"--concurrent", options->concurrent, set_concurrent},
-      {"--expires", options->expires, set_expires},
+      {"role", options->role, token_role_param},
+      {"toolset", options->toolset, token_toolset_param},
+      {"profiles", options->profiles, token_list_param},
+      {"roots", options->roots, token_list_param},
+      {"rate", options->rate, token_count_param},
+      {"concurrent", options->concurrent, token_count_param},
+      {"expires", options->expires, token_text_param},
   };
-  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (rows[i].word && !rows[i].set (token, rows[i].word, config, error)) {
-      g_prefix_error (error, "%s: ", rows[i].option);
-      return FALSE;
+  g_autoptr (json_t) params =
+      json_pack ("{s:o, s:b, s:b, s:b}", "name", json_text_or_null (name), "read_only", options->read_only,
+                 "may_decide", options->may_decide, "acts_for_users", options->acts_for_users);
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    json_t *value = rows[i].word ? rows[i].read (rows[i].word, rows[i].name, error) : NULL;
+    if (rows[i].word && !value) {
+      g_prefix_error (error, "--%s: ", rows[i].name);
+      return NULL;
     }
-  token->read_only = options->read_only;
-  token->may_decide = options->may_decide;
-  token->acts_for_users = options->acts_for_users;
-  return TRUE;
+    if (value)
+      json_object_set_new (params, rows[i].name, value);
+  }
+  return json_incref (params);
 }
 
-/* NULL with ERROR; else the secret, which the caller shows. */
-static char *
-cli_token_create (const char *name, const struct create_options *options, json_t **ret_shown, GError **error)
+/* The answer, with the secret. The caller's. */
+static json_t *
+cli_token_create (const char *name, const struct create_options *options, GError **error)
 {
-  struct config *config = NULL;
-  g_autofree char *path = cli_token_locate (&config, error);
-  g_autoptr (token_auto) token = g_new0 (struct token, 1);
-  token->name = g_strdup (name);
-  token->role = ROLE_USER;
-  token->created_ms = g_get_real_time () / 1000;
-  gboolean ok = path && token_check_name (name, error) && cli_token_fill (token, options, config, error);
-  char *secret = ok ? token_new_secret (error) : NULL;
-  if (secret) {
-    token->digest = token_digest (secret);
-    *ret_shown = token_to_json (token);
-    if (!tokens_file_change (path, cli_token_add, &token, error)) {
-      g_clear_pointer (ret_shown, json_decref);
-      g_clear_pointer (&secret, g_free);
-    }
-  }
-  config_free (config);
-  return secret;
+  json_t *params = token_check_name (name, error) ? token_create_params (name, options, error) : NULL;
+  return params ? client_call (NULL, "token.new", params, error) : NULL;
 }
 
 static int
@@ -288,12 +200,12 @@ token_create (int argc, char **argv)
       {NULL},
   };
   int code;
-  json_t *shown = NULL;
   if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
     code = cli_fail_usage (problem);
   else {
-    g_autofree char *secret = cli_token_create (argv[1], &options, &shown, &problem);
-    code = secret ? print_secret (secret, shown, options.json) : cli_fail (problem);
+    json_t *answer = cli_token_create (argv[1], &options, &problem);
+    g_autofree char *secret = answer ? g_strdup (json_member_text (answer, "secret")) : NULL;
+    code = secret ? print_secret (secret, answer, options.json) : cli_fail (problem);
   }
   create_options_clear (&options);
   return code;
@@ -330,11 +242,9 @@ token_rotate (int argc, char **argv)
   g_autoptr (GError) problem = NULL;
   if (!cli_parse (entries, 1, 1, &argc, &argv, &problem))
     return cli_fail_usage (problem);
-  struct token until = {0};
   struct rotation rotation = {.name = argv[1]};
-  if (expires && !set_expires (&until, expires, NULL, &problem))
+  if (expires && !token_parse_expiry (expires, &rotation.expires_ms, &problem))
     return cli_fail_usage (problem);
-  rotation.expires_ms = until.expires_ms;
   return rotate (&rotation, &secret, &problem) ? print_secret (secret, rotation.shown, json)
                                                : cli_fail (problem);
 }
@@ -450,7 +360,7 @@ cli_token_revoke (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"new", "NAME", "create a token for HTTP and print it, once", token_create, .stays = TRUE,
+    {"new", "NAME", "create a token for HTTP and print it, once", token_create,
      .examples = "adder token new ci --role guest --expires 90d"},
     {"list", "", "list the tokens and their permissions",
      ASKS ("token.list", .list = "tokens", .view = cli_token_print_table, .things = "tokens",

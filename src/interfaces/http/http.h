@@ -94,6 +94,9 @@ struct http_part {
 };
 const struct http_part *http_parts (struct http_request *request, gsize *ret_count);
 
+/* Whether others may read what goes over the connection: TCP without TLS, from another machine. */
+gboolean http_is_exposed (struct http_request *request);
+
 /* When the request's first line came, as of g_get_monotonic_time. */
 gint64 http_begun_us (struct http_request *request);
 /* The path as it was sent, without the query. */

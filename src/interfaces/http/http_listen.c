@@ -69,6 +69,14 @@ is_loopback (const struct sockaddr *address)
   return IN6_IS_ADDR_LOOPBACK (&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
+gboolean
+http_listen_is_near (int fd)
+{
+  struct sockaddr_storage peer = {0};
+  socklen_t size = sizeof peer;
+  return getpeername (fd, (struct sockaddr *)&peer, &size) == 0 && is_loopback ((struct sockaddr *)&peer);
+}
+
 /* The port is required, since 0 means any. */
 static char *
 http_listen_url_of (int fd, gboolean tls)

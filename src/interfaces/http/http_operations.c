@@ -64,6 +64,7 @@ http_call_init (struct http_request *request, struct http_call *ret_call, GError
       .role = http_who (request)->role,
       .profiles = principal_run_profiles (http_who (request)),
       .who = http_who (request),
+      .is_exposed = http_is_exposed (request),
       .front_end = "http",
       .at_terminal = http_at_terminal (request),
       .watch_fd = http_watch_fd (request),

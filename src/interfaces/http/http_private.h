@@ -184,6 +184,8 @@ void http_stream_cut (struct http_stream *stream);
 /* Listens on ADDRESS: "127.0.0.1:7117", "[::1]:7117", "https://0.0.0.0:443", "unix:/path". */
 struct http_listener *http_listen (const char *address, gboolean has_tls, GError **error);
 /* Whether ADDRESS is valid as text; *RET_LOOPBACK: only this machine can reach it. */
+/* Whether the peer of the TCP socket FD is on this machine. */
+gboolean http_listen_is_near (int fd);
 gboolean http_listen_check (const char *address, gboolean has_tls, gboolean *ret_loopback, GError **error);
 /* Whether http_listen would make a TLS listener of ADDRESS. */
 gboolean http_listener_tls (const char *address, gboolean has_tls);

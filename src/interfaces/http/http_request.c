@@ -152,6 +152,13 @@ http_at_terminal (struct http_request *request)
   return agent && g_str_has_prefix (agent, "adder/");
 }
 
+gboolean
+http_is_exposed (struct http_request *request)
+{
+  const struct http_listener *listener = request->connection->listener;
+  return listener->tcp && !listener->tls && !http_listen_is_near (http_watch_fd (request));
+}
+
 void
 http_caller (struct http_request *request, const char *conversation, struct tool_caller *ret_caller)
 {
