@@ -9,6 +9,7 @@ import { type TextChunk, TextChunks } from "./text_chunks.js";
 import "./output.css";
 
 const LINE_PX = 19;
+const FEW = 3; // chunks that are always laid out
 
 interface TextOutputProps {
   /** Text as it is, or text that grows. */
@@ -43,17 +44,17 @@ export function TextOutput({ text, name, version = 0, earlier }: TextOutputProps
         </p>
       )}
       {chunks.chunks.map((chunk) => (
-        <Chunk key={chunk.id} chunk={chunk} />
+        <Chunk key={chunk.id} chunk={chunk} many={chunks.chunks.length > FEW} />
       ))}
     </div>
   );
 }
 
 const Chunk = memo(
-  ({ chunk }: { chunk: TextChunk }) => (
-    <pre class="output-chunk" style={{ containIntrinsicHeight: `auto ${Math.max(chunk.lines, 1) * LINE_PX}px` }}>
+  ({ chunk, many }: { chunk: TextChunk; many: boolean }) => (
+    <pre class={many ? "output-chunk many" : "output-chunk"} style={{ containIntrinsicHeight: `auto ${Math.max(chunk.lines, 1) * LINE_PX}px` }}>
       <AnsiText text={chunk.text} before={chunk.before} />
     </pre>
   ),
-  (before, after) => before.chunk === after.chunk,
+  (before, after) => before.chunk === after.chunk && before.many === after.many,
 );

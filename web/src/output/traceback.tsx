@@ -28,7 +28,7 @@ export function Traceback({ error, onLine }: TracebackProps) {
       </p>
       {error.traceback && (
         <pre class="output-traceback" tabIndex={0} aria-label="Traceback">
-          {error.traceback.split("\n").map((text, index) => (
+          {error.traceback.trimEnd().split("\n").map((text, index) => (
             <TracebackLine key={index} text={text} line={line} />
           ))}
         </pre>
