@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decisions. Each is about exactly what the page showed: approvals and reviews are bound to a digest.
+import { adder } from "../app/api.js";
+import { say, sayError } from "../parts/toasts.js";
+import { type Item, type ItemState, stateTexts } from "./model.js";
+import { items, loadList, noteDecision } from "./store.js";
+
+export type Decision = { kind: "approve"; always: boolean } | { kind: "deny"; reason: string } | { kind: "undo" };
+
+/** Makes DECISION about ITEM, as it was shown. The value: whether it was made by this page. */
+export async function decide(item: Item, decision: Decision): Promise<boolean> {
+  try {
+    if (await wasDecided(item)) return false;
+    noteDecision(item.id, await carryOut(item, decision));
+    await loadList();
+    if (decision.kind === "undo") say("Undone. The changes wait again.");
+    return true;
+  } catch (error) {
+    if (!(await wasDecided(item))) sayError(error);
+    return false;
+  }
+}
+
+/** Another window may have decided first. Then its decision is what the page shows, and that is no error. */
+async function wasDecided(item: Item): Promise<boolean> {
+  await loadList();
+  const now = items.value?.find((each) => each.id === item.id);
+  if (!now || now.state === item.state) return false;
+  say(`Somebody decided meanwhile: ${stateTexts[now.state]}.`);
+  return true;
+}
+
+async function carryOut(item: Item, decision: Decision): Promise<ItemState> {
+  const { approval, review, id } = item;
+  if (decision.kind === "undo") {
+    await adder.reviews.undo(review?.review_id ?? id);
+    return "pending";
+  }
+  const waiting = approval?.state === "pending" && item.state === "pending";
+  if (decision.kind === "approve") {
+    if (approval && waiting) return approved(item, decision.always);
+    await adder.reviews.commit(review?.review_id ?? id, { digest: review?.digest });
+    return "committed";
+  }
+  if (approval && waiting) return (await adder.approvals.deny(id, { reason: decision.reason || undefined })).state as ItemState;
+  await adder.reviews.drop(review?.review_id ?? id);
+  return "dropped";
+}
+
+/** An approval of changes is bound to their digest, which has to be that of the changes that were shown. */
+async function approved({ approval, review, id }: Item, always: boolean): Promise<ItemState> {
+  if (review?.digest && approval?.digest && review.digest !== approval.digest) {
+    throw new Error("The changes are not those that were asked for. Look at them again.");
+  }
+  return (await adder.approvals.approve(id, { always })).state as ItemState;
+}
