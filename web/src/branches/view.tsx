@@ -1,6 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sessions and their branches as a tree: look, roll back, branch, name, compare.
+import { signal, useComputed } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { messageOf } from "../app/api.js";
+import { type Shortcut, useKeys } from "../app/keys.js";
+import { go } from "../app/router.js";
 import type { ViewProps } from "../app/views.js";
+import { Failure, IconButton } from "../parts/controls.js";
+import { plural } from "../parts/format.js";
+import { Compare, otherOf } from "./compare.js";
+import { Dialogs } from "./dialogs.js";
+import { Graph } from "./graph.js";
+import { Intro } from "./intro.js";
+import { familiesOf, type Family, isLive, lanesOf, liveOf, type Place, sessionTitle } from "./model.js";
+import { Panel } from "./panel.js";
+import { choiceOf, dialog, type DialogKind, selected } from "./selection.js";
+import { histories, load, loadFailure, loadHistories, sessions, watchSessions } from "./store.js";
+import "./view.css";
 
-export function View(_props: ViewProps) {
-  return <p class="loading">Loading…</p>;
+/** The address is "SESSION", or "SESSION/compare/OTHER". */
+export function View({ path: [session, verb, other] }: ViewProps) {
+  useEffect(() => watchSessions(), []);
+  const families = useComputed(() => familiesOf(sessions.value ?? []));
+  const family = familyOf(families.value, session);
+  if (loadFailure.value && !sessions.value) {
+    return (
+      <Failure>
+        {messageOf(loadFailure.value)}{" "}
+        <button type="button" class="link" onClick={() => void load()}>
+          Try again
+        </button>
+      </Failure>
+    );
+  }
+  if (!sessions.value) return <p class="loading">Loading…</p>;
+  return (
+    <>
+      <header class="view-head">
+        <h1>Branches</h1>
+        {families.value.length > 0 && <FamilySelect families={families.value} family={family} />}
+        <IconButton icon="ask" label="What is this?" onClick={() => (dialog.value = "intro")} />
+      </header>
+      {family ? (
+        <Tree key={family.root.session_id} family={family} session={session} other={verb === "compare" ? other : undefined} />
+      ) : session && sessions.value.length > 0 ? (
+        <Failure>There is no such session. It may have ended long ago.</Failure>
+      ) : (
+        <Intro />
+      )}
+      {!family && <Dialogs choice={undefined} />}
+    </>
+  );
+}
+
+function familyOf(families: Family[], session: string | undefined): Family | undefined {
+  if (!session) return families.find((each) => each.sessions.length > 1 && each.sessions.some(isLive)) ?? families[0];
+  return families.find((each) => each.sessions.some((row) => row.session_id === session || row.name === session));
+}
+
+function FamilySelect({ families, family }: { families: Family[]; family: Family | undefined }) {
+  return (
+    <select class="branches-family" aria-label="Session" value={family?.root.session_id} onChange={(event) => go("branches", [event.currentTarget.value])}>
+      {!family && <option value="">Choose a session</option>}
+      {families.map(({ root, sessions: members }) => (
+        <option key={root.session_id} value={root.session_id}>
+          {sessionTitle(root)}
+          {members.length > 1 ? ` and ${plural(members.length - 1, "branch", "branches")}` : ""}
+          {members.some(isLive) ? "" : " (ended)"}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+const showsEnded = signal(false);
+
+function Tree({ family: whole, session, other }: { family: Family; session: string | undefined; other: string | undefined }) {
+  const live = useMemo(() => liveOf(whole, session), [whole, session]);
+  const family = showsEnded.value ? whole : live;
+  const ended = whole.sessions.length - live.sessions.length;
+  useEffect(() => void loadHistories(family.sessions), [family.sessions]);
+  const known = histories.value;
+  const lanes = useMemo(() => lanesOf(family, known), [family, known]);
+  const start = family.sessions.find((each) => each.session_id === session || each.name === session) ?? family.root;
+  const place: Place = selected.value && family.sessions.some((each) => each.session_id === selected.value?.session) ? selected.value : { session: start.session_id, kind: "now" };
+  const choice = choiceOf(lanes, place);
+  const partner = choice && otherOf(lanes, choice.lane);
+  const compare = partner ? () => go("branches", [place.session, "compare", partner]) : undefined;
+  const keys = useMemo(() => treeKeys(compare), [place.session, partner]);
+  useKeys(keys);
+  const compared = other && lanes.some((lane) => lane.session.session_id === other) ? ([start.session_id, other] as [string, string]) : undefined;
+  return (
+    <>
+      <div class={compared ? "branches-tree compares" : "branches-tree"}>
+        <div class="branches-main">
+          <Graph lanes={lanes} selected={choice?.place} onSelect={(next) => (selected.value = next)} compared={compared} />
+          <Legend ended={ended} />
+        </div>
+        {compared ? <Compare lanes={lanes} a={compared[0]} b={compared[1]} /> : choice && <Panel choice={choice} onCompare={compare} />}
+      </div>
+      <Dialogs choice={choice} />
+    </>
+  );
+}
+
+/** Actions that do not apply to the selection have no dialog, or the daemon says why. */
+function treeKeys(compare: (() => void) | undefined): Shortcut[] {
+  const group = "Branches";
+  const opens = (keys: string, text: string, kind: DialogKind): Shortcut => ({ keys, text, group, run: () => void (dialog.value = kind) });
+  return [
+    opens("b", "Branch from what is selected", "branch"),
+    opens("c", "Make a checkpoint", "checkpoint"),
+    opens("r", "Roll back to the selected checkpoint", "rollback"),
+    { keys: "=", text: "Compare with another branch", group, run: () => compare?.() },
+    { keys: "ArrowLeft", text: "Move along the tree (as the other arrows)", group, run: () => false },
+  ];
+}
+
+function Legend({ ended }: { ended: number }) {
+  return (
+    <ul class="branches-legend" aria-label="Legend">
+      <li><LegendMark kind="cell good" glyph="M-4 0.2L-1.2 3L4 -3" /> ran</li>
+      <li><LegendMark kind="cell bad" glyph="M-3.2 -3.2L3.2 3.2M3.2 -3.2L-3.2 3.2" square /> failed</li>
+      <li><LegendMark kind="flag" /> checkpoint</li>
+      <li><LegendMark kind="now" /> now</li>
+      {ended > 0 && (
+        <li>
+          <label class="check-field">
+            <input type="checkbox" checked={showsEnded.value} onChange={(event) => (showsEnded.value = event.currentTarget.checked)} />
+            {plural(ended, "branch", "branches")} that {ended === 1 ? "has" : "have"} ended
+          </label>
+        </li>
+      )}
+      <li class="branches-hint">Arrow keys move, <kbd>b</kbd> branches, <kbd>c</kbd> makes a checkpoint</li>
+    </ul>
+  );
+}
+
+function LegendMark({ kind, glyph, square = false }: { kind: string; glyph?: string; square?: boolean }) {
+  return (
+    <svg class="branches-svg" width="20" height="20" viewBox="-10 -10 20 20" aria-hidden="true">
+      <g class={`branches-node ${kind}`}>
+        {kind === "flag" ? (
+          <g transform="translate(-4 12)">
+            <path class="branches-pole" d="M0 -2V-20" />
+            <path class="branches-shape" d="M0 -20H12L8 -14.5L12 -9H0Z" />
+          </g>
+        ) : square ? (
+          <rect class="branches-shape" x={-9} y={-9} width={18} height={18} rx={3} />
+        ) : (
+          <circle class="branches-shape" r={kind === "now" ? 7 : 9} />
+        )}
+        {kind === "now" && <circle class="branches-dot" r={3} />}
+        {glyph && <path class="branches-glyph" d={glyph} />}
+      </g>
+    </svg>
+  );
 }

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tree of sessions: a lane for each, a mark for each cell, a flag for each checkpoint, a curve where a branch begins.
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { durationText, plural } from "../parts/format.js";
+import { type Layout, layoutOf, neighbour, type Node, type Row } from "./layout.js";
+import { checkpointTitle, isLive, type Lane, type Place, placeKey, samePlace, sessionTitle } from "./model.js";
+import { NodeCard } from "./node_card.js";
+
+interface GraphProps {
+  lanes: Lane[];
+  selected: Place | undefined;
+  onSelect: (place: Place) => void;
+  /** The sessions that are compared, marked A and B. */
+  compared?: [string, string] | undefined;
+}
+
+const HOVER_MS = 120;
+
+export function Graph({ lanes, selected, onSelect, compared }: GraphProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const width = useSignal(0);
+  const hovered = useSignal<Node | undefined>(undefined);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useLayoutEffect(() => {
+    const element = box.current as HTMLDivElement;
+    const observer = new ResizeObserver(() => (width.value = element.clientWidth));
+    width.value = element.clientWidth;
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const layout = useMemo(() => layoutOf(lanes, Math.max(280, width.value)), [lanes, width.value]);
+  const current = layout.nodes.find((node) => samePlace(node.place, selected)) ?? layout.nodes.find((node) => node.place.kind === "now");
+  useShown(box, layout, current);
+  const hover = (node: Node | undefined) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => (hovered.value = node), node ? HOVER_MS : 2 * HOVER_MS);
+  };
+  const select = (place: Place) => {
+    clearTimeout(timer.current);
+    hovered.value = undefined;
+    onSelect(place);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && hovered.value) hovered.value = undefined;
+    if (event.ctrlKey || event.metaKey || event.altKey || !current) return;
+    const next = neighbour(layout, current, event.key);
+    if (!next) return;
+    event.preventDefault();
+    onSelect(next.place);
+    focusNode(box.current, next.place);
+  };
+  return (
+    <div class="branches-graph" ref={box} onKeyDown={onKeyDown} onScroll={() => (hovered.value = undefined)}>
+      <div class="branches-canvas" style={{ width: layout.width, height: layout.height }}>
+        <Drawing layout={layout} current={current} onSelect={select} onHover={hover} selected={selected} />
+        {layout.rows.map((row) => (
+          <LaneLabel key={row.lane.session.session_id} row={row} compared={compared} onSelect={onSelect} />
+        ))}
+      </div>
+      {hovered.value && layout.nodes.some((node) => samePlace(node.place, hovered.value?.place)) && (
+        <NodeCard node={hovered.value} box={box.current as HTMLElement} below={layout.captions && !hovered.value.mark ? 48 : 18} onHover={hover} />
+      )}
+    </div>
+  );
+}
+
+function focusNode(box: HTMLElement | null, place: Place): void {
+  requestAnimationFrame(() => box?.querySelector<SVGElement>(`[data-place="${CSS.escape(placeKey(place))}"]`)?.focus());
+}
+
+/** Scrolls so that what is selected is in sight, at first the end of its lane. */
+function useShown(box: { current: HTMLDivElement | null }, layout: Layout, current: Node | undefined): void {
+  const key = current && placeKey(current.place);
+  useEffect(() => {
+    const element = box.current;
+    if (!element || !current) return;
+    const margin = 60;
+    const { scrollLeft, clientWidth, scrollTop, clientHeight } = element;
+    if (current.x < scrollLeft + margin) element.scrollLeft = current.x - margin;
+    if (current.x > scrollLeft + clientWidth - margin) element.scrollLeft = current.x - clientWidth + margin;
+    if (current.y < scrollTop + margin) element.scrollTop = current.y - margin;
+    if (current.y > scrollTop + clientHeight - margin) element.scrollTop = current.y - clientHeight + margin;
+  }, [key, layout.width]);
+}
+
+interface DrawingProps {
+  layout: Layout;
+  current: Node | undefined;
+  selected: Place | undefined;
+  onSelect: (place: Place) => void;
+  onHover: (node: Node | undefined) => void;
+}
+
+function Drawing({ layout, current, selected, onSelect, onHover }: DrawingProps) {
+  const isChosen = (row: Row) => row.lane.session.session_id === selected?.session; // drawn last, above the others
+  return (
+    <svg class="branches-svg" width={layout.width} height={layout.height} role="listbox" aria-label="Cells, checkpoints and branches" aria-orientation="horizontal">
+      <g aria-hidden="true">
+        {layout.ticks.map((tick) => (
+          <text key={tick.cell} class="branches-tick" x={tick.x} y={16}>
+            {tick.cell}
+          </text>
+        ))}
+        {[...layout.rows].sort((a, b) => Number(isChosen(a)) - Number(isChosen(b))).map((row) => (
+          <LaneLine key={row.lane.session.session_id} row={row} chosen={isChosen(row)} />
+        ))}
+      </g>
+      {layout.rows.map((row, index) => (
+        <g key={row.lane.session.session_id} role="group" aria-label={laneName(row.lane)}>
+          {paintOrder(layout.nodes.filter((node) => node.row === index)).map((node) => (
+            <NodeMark
+              key={placeKey(node.place)}
+              node={node}
+              layout={layout}
+              chosen={samePlace(node.place, selected)}
+              focusable={node === current}
+              onSelect={onSelect}
+              onHover={onHover}
+            />
+          ))}
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+/** Flags are above what is beside them. */
+function paintOrder(nodes: Node[]): Node[] {
+  return [...nodes.filter((node) => !node.mark), ...nodes.filter((node) => node.mark)];
+}
+
+function LaneLine({ row, chosen }: { row: Row; chosen: boolean }) {
+  const { from, y, endX, lostX, lane } = row;
+  const bend = Math.min(14, y - from.y);
+  const path = lane.parent ? `M${from.x} ${from.y}V${y - bend}Q${from.x} ${y} ${from.x + bend} ${y}H${endX}` : `M${from.x} ${y}H${endX}`;
+  const state = isLive(lane.session) ? "" : " ended";
+  return (
+    <>
+      <path class={`branches-line${state}${chosen ? " chosen" : ""}`} d={path} />
+      {lostX !== undefined && <path class="branches-line lost" d={`M${endX} ${y}H${lostX}`} />}
+      {!lane.parent && <circle class="branches-start" cx={from.x} cy={y} r={4} />}
+    </>
+  );
+}
+
+function laneName(lane: Lane): string {
+  const { session, parent } = lane;
+  const from = parent ? `, branch of ${sessionTitle(parent.session)} after cell ${lane.start}` : "";
+  return `${sessionTitle(session)}, ${session.state}${from}`;
+}
+
+function LaneLabel({ row, compared, onSelect }: { row: Row; compared: GraphProps["compared"]; onSelect: GraphProps["onSelect"] }) {
+  const { session } = row.lane;
+  const letter = compared?.[0] === session.session_id ? "A" : compared?.[1] === session.session_id ? "B" : undefined;
+  return (
+    <div class="branches-label-row" style={{ left: row.labelX, top: row.y - 46 }}>
+      <span
+        class={isLive(session) ? "branches-label" : "branches-label ended"}
+        aria-hidden="true"
+        onClick={() => onSelect({ session: session.session_id, kind: "now" })}
+      >
+        {letter && <b class="branches-letter">{letter}</b>}
+        {sessionTitle(session)}
+        {session.state !== "idle" && <i>{session.state}</i>}
+      </span>
+    </div>
+  );
+}
+
+// ---- what is on a lane ----
+
+interface NodeMarkProps {
+  node: Node;
+  layout: Layout;
+  chosen: boolean;
+  focusable: boolean;
+  onSelect: (place: Place) => void;
+  onHover: (node: Node | undefined) => void;
+}
+
+function NodeMark({ node, layout, chosen, focusable, onSelect, onHover }: NodeMarkProps) {
+  return (
+    <g
+      role="option"
+      class={`branches-node ${kindOf(node)}${chosen ? " chosen" : ""}`}
+      data-place={placeKey(node.place)}
+      tabIndex={focusable ? 0 : -1}
+      aria-selected={chosen}
+      aria-label={nodeName(node)}
+      transform={`translate(${node.x} ${node.y})`}
+      onClick={() => onSelect(node.place)}
+      onPointerEnter={(event) => event.pointerType === "mouse" && onHover(node)}
+      onPointerLeave={() => onHover(undefined)}
+    >
+      <rect class="branches-target" rx={6} {...targetOf(node, layout)} />
+      {node.mark ? <Flag lost={node.lost === true} /> : node.cell ? <CellMark outcome={node.cell.outcome} /> : <NowMark state={node.lane.session.state} />}
+      {layout.captions && <Caption node={node} column={layout.column} />}
+    </g>
+  );
+}
+
+/** What reacts to the pointer: with the caption, if there is one. */
+function targetOf(node: Node, layout: Layout): { x: number; y: number; width: number; height: number } {
+  const { column, captions } = layout;
+  if (node.mark) {
+    const wide = captions ? 26 + CHARACTER * captionLength(node, column) : 24;
+    return { x: captions ? -6 : -9, y: -31, width: wide, height: captions ? 26 : 36 };
+  }
+  const wide = captions ? column - 10 : Math.max(24, Math.min(column, 44));
+  return { x: -wide / 2, y: -14, width: wide, height: captions ? 58 : 28 };
+}
+
+function captionLength(node: Node, column: number): number {
+  return Math.min(captionOf(node).length, Math.max(1, Math.floor((column - 24) / CHARACTER)));
+}
+
+function kindOf(node: Node): string {
+  if (node.mark) return node.lost ? "flag lost" : "flag";
+  return node.cell ? `cell ${outcomeKind(node.cell.outcome)}` : `now ${node.lane.session.state}`;
+}
+
+const kinds: Record<string, string> = { ok: "good", running: "busy", cancelled: "stopped", approval_required: "wait", busy: "wait" };
+
+function outcomeKind(outcome: string): string {
+  return kinds[outcome] ?? "bad";
+}
+
+const glyphs: Record<string, string> = {
+  good: "M-4 0.2L-1.2 3L4 -3",
+  bad: "M-3.2 -3.2L3.2 3.2M3.2 -3.2L-3.2 3.2",
+  stopped: "M-4 0H4",
+  wait: "M0 -4.5V0.8M0 4V4.2",
+  busy: "M-4 0V0.1M0 0V0.1M4 0V0.1",
+};
+
+/** The outcome is told by colour, by shape and by the sign in it. */
+function CellMark({ outcome }: { outcome: string }) {
+  const kind = outcomeKind(outcome);
+  return (
+    <>
+      {kind === "bad" ? <rect class="branches-shape" x={-9} y={-9} width={18} height={18} rx={3} /> : <circle class="branches-shape" r={9} />}
+      <path class="branches-glyph" d={glyphs[kind]} />
+    </>
+  );
+}
+
+function Flag({ lost }: { lost: boolean }) {
+  return (
+    <>
+      <path class="branches-pole" d="M0 4V-24" />
+      <path class="branches-shape" d={lost ? "M0 -24H12L8 -18.5L12 -13H0" : "M0 -24H12L8 -18.5L12 -13H0Z"} />
+    </>
+  );
+}
+
+function NowMark({ state }: { state: string }) {
+  if (state === "ended") return <path class="branches-shape" d="M0 -8V8" />;
+  return (
+    <>
+      <circle class="branches-shape" r={7} />
+      <circle class="branches-dot" r={3} />
+    </>
+  );
+}
+
+const CHARACTER = 6.4;
+const CAPTION_LINES = 2;
+
+function Caption({ node, column }: { node: Node; column: number }) {
+  const text = captionOf(node);
+  if (node.mark) {
+    return (
+      <text class="branches-caption beside" x={16} y={-15} aria-hidden="true">
+        {shortened(text, captionLength(node, column))}
+      </text>
+    );
+  }
+  return (
+    <text class="branches-caption" aria-hidden="true">
+      {wrapped(text, Math.floor((column - 6) / CHARACTER)).map((line, index) => (
+        <tspan key={index} x={0} y={25 + 13 * index}>
+          {line}
+        </tspan>
+      ))}
+    </text>
+  );
+}
+
+function captionOf(node: Node): string {
+  if (node.mark) return checkpointTitle(node.mark);
+  if (node.cell) return firstLine(node.cell.code);
+  return node.lane.session.state === "ended" ? "ended" : "now";
+}
+
+function shortened(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, Math.max(1, most - 1))}…` : text;
+}
+
+/** TEXT in a few lines of at most MOST characters, broken between words where that is possible. */
+function wrapped(text: string, most: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (rest.length > most && lines.length < CAPTION_LINES - 1) {
+    const space = rest.lastIndexOf(" ", most);
+    const end = space > most / 3 ? space : most;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, shortened(rest, most)];
+}
+
+/** What a cell is about: its first comment, if it begins with one, else the first line that is no import. */
+export function firstLine(code: string): string {
+  const lines = code.split("\n").map((line) => line.trim()).filter(Boolean);
+  const title = /^#+\s*(?:%%)?\s*(.+)/.exec(lines[0] ?? "")?.[1];
+  return title ?? lines.find((line) => !/^(import|from|#|%)/.test(line)) ?? lines[0] ?? "";
+}
+
+function nodeName(node: Node): string {
+  const { session } = node.lane;
+  const title = sessionTitle(session);
+  if (node.mark) return `Checkpoint ${checkpointTitle(node.mark)} of ${title}, after cell ${node.mark.cell}${node.lost ? " of a state that was rolled back" : ""}`;
+  if (node.cell) {
+    const took = node.cell.wall_ms ? `, ${durationText(node.cell.wall_ms)}` : "";
+    return `Cell ${node.cell.cell} of ${title}, ${node.cell.outcome.replace(/_/g, " ")}${took}: ${firstLine(node.cell.code).slice(0, 80)}`;
+  }
+  return isLive(session) ? `${title} now, ${session.state}, ${plural(session.variables, "variable")}` : `End of ${title}: ${session.reason ?? "it has ended"}`;
+}
