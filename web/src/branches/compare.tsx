@@ -118,7 +118,7 @@ function Parted({ letter, lane, cells }: { letter: string; lane: Lane; cells: Ce
 function LastResult({ session, cell }: { session: string; cell: CellRow }) {
   const found = useSignal<CellRow | undefined>(undefined);
   useEffect(() => {
-    resultsOf(session).then(
+    resultsOf(session, cell).then(
       ({ cells }) => (found.value = cells.find((each) => each.cell === cell.cell)),
       () => undefined, // the cells above are enough
     );

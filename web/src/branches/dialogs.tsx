@@ -87,7 +87,7 @@ function CheckpointDialog({ lane }: { lane: Lane }) {
     return made !== undefined;
   };
   return (
-    <Asking title={`Checkpoint of ${sessionTitle(lane.session)}`} action="Make the checkpoint" onDo={onDo}>
+    <Asking title={`Checkpoint of “${sessionTitle(lane.session)}”`} action="Make the checkpoint" onDo={onDo}>
       <p>Keeps everything the interpreter has now: variables, files, open generators. It takes milliseconds, and memory only for what changes later.</p>
       <NameField />
     </Asking>
@@ -106,7 +106,7 @@ function BranchDialog({ lane, mark }: { lane: Lane; mark: Mark | undefined }) {
   };
   const from = mark ? `the checkpoint ${checkpointTitle(mark)}` : "what it is now";
   return (
-    <Asking title={`Branch ${sessionTitle(lane.session)}`} action={count.value > 1 ? `Make ${count.value} branches` : "Make the branch"} onDo={onDo}>
+    <Asking title={`Branch “${sessionTitle(lane.session)}”`} action={count.value > 1 ? `Make ${count.value} branches` : "Make the branch"} onDo={onDo}>
       <p>A new session goes on from {from}, with all variables and copies of the files. No code runs again, and this session stays as it is.</p>
       <NameField />
       <div class="field">
@@ -136,15 +136,15 @@ function RollbackDialog({ lane, mark }: { lane: Lane; mark: Mark }) {
     return done;
   };
   return (
-    <Asking title={`Roll back to ${checkpointTitle(mark)}`} action="Roll back" danger onDo={onDo}>
+    <Asking title={`Roll back “${sessionTitle(lane.session)}” to “${checkpointTitle(mark)}”`} action="Roll back" danger onDo={onDo}>
       <p>
-        {sessionTitle(lane.session)} becomes what it was after cell {mark.cell}: its {plural(mark.variables, "variable")}, files and history.
+        The session becomes what it was after cell {mark.cell}, with {plural(mark.variables, "variable")}, files and history.
         {lane.children.length > 0 && " Its branches stay as they are."}
       </p>
       {gone.length > 0 ? (
         <>
           <p>
-            <b>{forward ? "Its current state is replaced, with" : `What ${plural(gone.length, "cell")} did is lost, with their variables and changed files:`}</b>
+            <b>This is lost: {plural(gone.length, "cell")}, with the variables and files that {gone.length === 1 ? "it" : "they"} changed.</b>
           </p>
           <ul class="branches-lost">
             {gone.slice(-8).map((cell) => (
@@ -178,7 +178,7 @@ function DropDialog({ lane, mark }: { lane: Lane; mark: Mark }) {
     return done;
   };
   return (
-    <Asking title={`Delete ${checkpointTitle(mark)}`} action="Delete the checkpoint" danger onDo={onDo}>
+    <Asking title={`Delete “${checkpointTitle(mark)}”`} action="Delete the checkpoint" danger onDo={onDo}>
       <p>
         {sessionTitle(lane.session)} and its branches stay as they are, but cannot return to this point. That frees {bytesText(mark.memory_bytes)}.
       </p>
@@ -190,7 +190,7 @@ function EndDialog({ lane }: { lane: Lane }) {
   const { session } = lane;
   const marks = session.checkpoints.length;
   return (
-    <Asking title={`End ${sessionTitle(session)}`} action="End the session" danger onDo={() => endSession(session)}>
+    <Asking title={`End “${sessionTitle(session)}”`} action="End the session" danger onDo={() => endSession(session)}>
       <p>
         Its {plural(session.variables, "variable")}
         {marks > 0 && `, ${plural(marks, "checkpoint")}`} and files are lost. {lane.children.length > 0 ? "Its branches live on. " : ""}

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree of sessions: a lane for each, a mark for each cell, a flag for each checkpoint, a curve where a branch begins.
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
+import { Component } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { durationText, plural } from "../parts/format.js";
 import { type Layout, layoutOf, neighbour, type Node, type Row } from "./layout.js";
-import { checkpointTitle, isLive, type Lane, type Place, placeKey, samePlace, sessionTitle } from "./model.js";
+import { type CellRow, checkpointTitle, isLive, type Lane, type Place, placeKey, samePlace, sessionTitle } from "./model.js";
 import { NodeCard } from "./node_card.js";
 
 interface GraphProps {
@@ -29,9 +30,11 @@ export function Graph({ lanes, selected, onSelect, compared }: GraphProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  const layout = useMemo(() => layoutOf(lanes, Math.max(280, width.value)), [lanes, width.value]);
+  const opened = useSignal<ReadonlySet<number>>(new Set());
+  const layout = useMemo(() => layoutOf(lanes, Math.max(280, width.value), opened.value), [lanes, width.value, opened.value]);
   const current = layout.nodes.find((node) => samePlace(node.place, selected)) ?? layout.nodes.find((node) => node.place.kind === "now");
   useShown(box, layout, current);
+  useUnfolded(layout, selected, opened);
   const hover = (node: Node | undefined) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => (hovered.value = node), node ? HOVER_MS : 2 * HOVER_MS);
@@ -63,6 +66,18 @@ export function Graph({ lanes, selected, onSelect, compared }: GraphProps) {
       )}
     </div>
   );
+}
+
+/** A fold opens when one of its cells is selected, and stays open. */
+function useUnfolded(layout: Layout, selected: Place | undefined, opened: Signal<ReadonlySet<number>>): void {
+  const fold = selected?.kind === "cell" ? layout.nodes.find((node) => isFolded(node, selected.session, selected.cell))?.fold : undefined;
+  useEffect(() => {
+    if (fold) opened.value = new Set(opened.peek()).add(fold.from);
+  }, [fold]);
+}
+
+function isFolded(node: Node, session: string, cell: number): boolean {
+  return node.place.session === session && Boolean(node.folded?.some((each) => each.cell === cell));
 }
 
 function focusNode(box: HTMLElement | null, place: Place): void {
@@ -107,22 +122,53 @@ function Drawing({ layout, current, selected, onSelect, onHover }: DrawingProps)
         ))}
       </g>
       {layout.rows.map((row, index) => (
-        <g key={row.lane.session.session_id} role="group" aria-label={laneName(row.lane)}>
-          {paintOrder(layout.nodes.filter((node) => node.row === index)).map((node) => (
-            <NodeMark
-              key={placeKey(node.place)}
-              node={node}
-              layout={layout}
-              chosen={samePlace(node.place, selected)}
-              focusable={node === current}
-              onSelect={onSelect}
-              onHover={onHover}
-            />
-          ))}
-        </g>
+        <LaneNodes
+          key={row.lane.session.session_id}
+          layout={layout}
+          row={index}
+          chosen={selected?.session === row.lane.session.session_id ? selected : undefined}
+          focusable={current?.row === index ? current : undefined}
+          onSelect={onSelect}
+          onHover={onHover}
+        />
       ))}
     </svg>
   );
+}
+
+interface LaneNodesProps {
+  layout: Layout;
+  row: number;
+  chosen: Place | undefined;
+  focusable: Node | undefined;
+  onSelect: (place: Place) => void;
+  onHover: (node: Node | undefined) => void;
+}
+
+/** The nodes of one lane. Most lanes stay as they are when the selection moves. */
+class LaneNodes extends Component<LaneNodesProps> {
+  override shouldComponentUpdate(next: LaneNodesProps): boolean {
+    const { layout, chosen, focusable } = this.props;
+    return next.layout !== layout || next.chosen !== chosen || next.focusable !== focusable;
+  }
+
+  override render({ layout, row, chosen, focusable, onSelect, onHover }: LaneNodesProps) {
+    return (
+      <g role="group" aria-label={laneName((layout.rows[row] as Row).lane)}>
+        {paintOrder(layout.nodes.filter((node) => node.row === row)).map((node) => (
+          <NodeMark
+            key={placeKey(node.place)}
+            node={node}
+            layout={layout}
+            chosen={samePlace(node.place, chosen)}
+            focusable={node === focusable}
+            onSelect={onSelect}
+            onHover={onHover}
+          />
+        ))}
+      </g>
+    );
+  }
 }
 
 /** Flags are above what is beside them. */
@@ -131,15 +177,14 @@ function paintOrder(nodes: Node[]): Node[] {
 }
 
 function LaneLine({ row, chosen }: { row: Row; chosen: boolean }) {
-  const { from, y, endX, lostX, lane } = row;
-  const bend = Math.min(14, y - from.y);
+  const { from, y, endX, lostX, lane, bend } = row;
   const path = lane.parent ? `M${from.x} ${from.y}V${y - bend}Q${from.x} ${y} ${from.x + bend} ${y}H${endX}` : `M${from.x} ${y}H${endX}`;
   const state = isLive(lane.session) ? "" : " ended";
   return (
     <>
       <path class={`branches-line${state}${chosen ? " chosen" : ""}`} d={path} />
       {lostX !== undefined && <path class="branches-line lost" d={`M${endX} ${y}H${lostX}`} />}
-      {!lane.parent && <circle class="branches-start" cx={from.x} cy={y} r={4} />}
+      <circle class={chosen ? "branches-start chosen" : "branches-start"} cx={from.x} cy={from.y} r={4} />
     </>
   );
 }
@@ -185,7 +230,7 @@ function NodeMark({ node, layout, chosen, focusable, onSelect, onHover }: NodeMa
       role="option"
       class={`branches-node ${kindOf(node)}${chosen ? " chosen" : ""}`}
       data-place={placeKey(node.place)}
-      tabIndex={focusable ? 0 : -1}
+      tabindex={focusable ? 0 : -1} /* SVG's attributes have lower case */
       aria-selected={chosen}
       aria-label={nodeName(node)}
       transform={`translate(${node.x} ${node.y})`}
@@ -194,7 +239,7 @@ function NodeMark({ node, layout, chosen, focusable, onSelect, onHover }: NodeMa
       onPointerLeave={() => onHover(undefined)}
     >
       <rect class="branches-target" rx={6} {...targetOf(node, layout)} />
-      {node.mark ? <Flag lost={node.lost === true} /> : node.cell ? <CellMark outcome={node.cell.outcome} /> : <NowMark state={node.lane.session.state} />}
+      {node.mark ? <Flag lost={node.lost === true} /> : node.folded ? <FoldMark cells={node.folded} /> : node.cell ? <CellMark outcome={node.cell.outcome} /> : <NowMark state={node.lane.session.state} />}
       {layout.captions && <Caption node={node} column={layout.column} />}
     </g>
   );
@@ -207,6 +252,7 @@ function targetOf(node: Node, layout: Layout): { x: number; y: number; width: nu
     const wide = captions ? 26 + CHARACTER * captionLength(node, column) : 24;
     return { x: captions ? -6 : -9, y: -31, width: wide, height: captions ? 26 : 36 };
   }
+  if (node.folded) return { x: -26, y: -14, width: 52, height: 28 };
   const wide = captions ? column - 10 : Math.max(24, Math.min(column, 44));
   return { x: -wide / 2, y: -14, width: wide, height: captions ? 58 : 28 };
 }
@@ -217,6 +263,7 @@ function captionLength(node: Node, column: number): number {
 
 function kindOf(node: Node): string {
   if (node.mark) return node.lost ? "flag lost" : "flag";
+  if (node.folded) return "fold";
   return node.cell ? `cell ${outcomeKind(node.cell.outcome)}` : `now ${node.lane.session.state}`;
 }
 
@@ -241,6 +288,19 @@ function CellMark({ outcome }: { outcome: string }) {
     <>
       {kind === "bad" ? <rect class="branches-shape" x={-9} y={-9} width={18} height={18} rx={3} /> : <circle class="branches-shape" r={9} />}
       <path class="branches-glyph" d={glyphs[kind]} />
+    </>
+  );
+}
+
+/** How many cells are folded, and whether one of them failed. */
+function FoldMark({ cells }: { cells: CellRow[] }) {
+  const failed = cells.filter((cell) => outcomeKind(cell.outcome) === "bad").length;
+  return (
+    <>
+      <rect class="branches-shape" x={-22} y={-10} width={44} height={20} rx={10} />
+      <text class="branches-fold" y={4}>
+        {failed ? `${cells.length} · ${failed}✕` : cells.length}
+      </text>
     </>
   );
 }
@@ -289,6 +349,7 @@ function Caption({ node, column }: { node: Node; column: number }) {
 
 function captionOf(node: Node): string {
   if (node.mark) return checkpointTitle(node.mark);
+  if (node.folded) return "";
   if (node.cell) return firstLine(node.cell.code);
   return node.lane.session.state === "ended" ? "ended" : "now";
 }
@@ -317,10 +378,17 @@ export function firstLine(code: string): string {
   return title ?? lines.find((line) => !/^(import|from|#|%)/.test(line)) ?? lines[0] ?? "";
 }
 
+/** "Cells 21 to 58, 2 failed". */
+export function foldTitle(cells: CellRow[]): string {
+  const failed = cells.filter((cell) => outcomeKind(cell.outcome) === "bad").length;
+  return `Cells ${cells[0]?.cell} to ${cells.at(-1)?.cell}${failed ? `, ${failed} failed` : ""}`;
+}
+
 function nodeName(node: Node): string {
   const { session } = node.lane;
   const title = sessionTitle(session);
   if (node.mark) return `Checkpoint ${checkpointTitle(node.mark)} of ${title}, after cell ${node.mark.cell}${node.lost ? " of a state that was rolled back" : ""}`;
+  if (node.folded) return `${foldTitle(node.folded)} of ${title}. Select to unfold`;
   if (node.cell) {
     const took = node.cell.wall_ms ? `, ${durationText(node.cell.wall_ms)}` : "";
     return `Cell ${node.cell.cell} of ${title}, ${node.cell.outcome.replace(/_/g, " ")}${took}: ${firstLine(node.cell.code).slice(0, 80)}`;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where each lane, cell and checkpoint of a tree of sessions is drawn.
+import { type Columns, columnsOf, type Fold, lastCell, PAD } from "./columns.js";
 import type { CellRow, Lane, Mark, Place } from "./model.js";
 import { placeKey } from "./model.js";
 
@@ -17,6 +18,9 @@ export interface Node extends Point {
   mark?: Mark;
   /** A checkpoint of a state that was rolled back. */
   lost?: boolean;
+  /** Cells that are folded into one node; `cell` is the first of them. */
+  folded?: CellRow[];
+  fold?: Fold;
 }
 
 export interface Row {
@@ -25,6 +29,8 @@ export interface Row {
   y: number;
   /** Where its own part begins: under the cell or checkpoint at which it branched off. */
   from: Point;
+  /** The radius of the curve with which it begins. */
+  bend: number;
   /** The left edge of its name. */
   labelX: number;
   /** The end of its line. */
@@ -46,71 +52,57 @@ export interface Layout {
 }
 
 export const AXIS = 26;
-const PAD = 26;
-const MIN_COLUMN = 28;
-const MAX_COLUMN = 132;
 const CAPTION_COLUMN = 84;
 
-/** Lays LANES out for a view that is WIDTH wide; what needs more scrolls. */
-export function layoutOf(lanes: Lane[], width: number): Layout {
-  const first = firstColumn(lanes);
-  const last = Math.max(1, ...lanes.map(endColumn));
-  const column = Math.max(MIN_COLUMN, Math.min(MAX_COLUMN, (width - 2 * PAD) / (last - first)));
-  const captions = column >= CAPTION_COLUMN;
-  const x = (cell: number) => PAD + (cell - first) * column;
+/** Lays LANES out for a view that is WIDTH wide; what needs more scrolls. OPENED: see columnsOf. */
+export function layoutOf(lanes: Lane[], width: number, opened: ReadonlySet<number>): Layout {
+  const columns = columnsOf(lanes, width, opened);
+  const captions = columns.width >= CAPTION_COLUMN;
   const rowHeight = captions ? 98 : 64;
   const rows: Row[] = [];
   const nodes: Node[] = [];
   const places = new Map<string, Point>();
   lanes.forEach((lane, index) => {
     const y = AXIS + index * rowHeight + 46;
-    const own = nodesOf(lane, index, y, x, column);
+    const own = nodesOf(lane, index, y, columns);
     for (const node of own) places.set(placeKey(node.place), node);
     nodes.push(...own);
-    rows.push(rowOf(lane, y, own, x, places));
+    rows.push(rowOf(lane, y, own, columns, places));
   });
   const ends = rows.map((row) => row.lostX ?? row.endX);
   return {
     width: Math.max(width, Math.max(...ends) + PAD),
     height: AXIS + lanes.length * rowHeight + 6,
-    column,
+    column: columns.width,
     captions,
     rows,
     nodes,
-    ticks: ticksOf(first, last, column, x),
+    ticks: ticksOf(lanes, columns),
   };
 }
 
-function firstColumn(lanes: Lane[]): number {
-  const root = lanes[0];
-  return (root?.cells[0]?.cell ?? (root?.start ?? 0) + 1) - 1;
-}
-
-function lastCell(lane: Lane): number {
-  return lane.cells.at(-1)?.cell ?? lane.start;
-}
-
-/** The end of a lane is one column after its last cell, then come checkpoints that were rolled back. */
-function endColumn(lane: Lane): number {
-  return lastCell(lane) + 1 + lane.lost.length * 0.7;
-}
-
-function nodesOf(lane: Lane, row: number, y: number, x: (cell: number) => number, column: number): Node[] {
+function nodesOf(lane: Lane, row: number, y: number, { x, width, folds }: Columns): Node[] {
   const session = lane.session.session_id;
-  const cells = lane.cells.map((cell): Node => ({ place: { session, kind: "cell", cell: cell.cell }, lane, row, x: x(cell.cell), y, cell }));
+  const foldAt = (cell: number): Fold | undefined => folds.find((fold) => fold.from <= cell && cell <= fold.to);
+  const node = (cell: CellRow): Node => ({ place: { session, kind: "cell", cell: cell.cell }, lane, row, x: x(cell.cell), y, cell });
+  const seen = lane.cells.filter((cell) => !foldAt(cell.cell)).map(node);
+  const folded = folds.flatMap((fold): Node[] => {
+    const cells = lane.cells.filter((cell) => fold.from <= cell.cell && cell.cell <= fold.to);
+    return cells[0] ? [{ ...node(cells[0]), folded: cells, fold }] : [];
+  });
   const now: Node = { place: { session, kind: "now" }, lane, row, x: x(lastCell(lane) + 1), y };
   const lost = lane.lost.map(
     (mark, index): Node => ({
       place: { session, kind: "checkpoint", id: mark.checkpoint_id },
       lane,
       row,
-      x: now.x + (index + 0.7) * column,
+      x: now.x + (index + 0.7) * width,
       y,
       mark,
       lost: true,
     }),
   );
-  return [...cells, ...markNodes(lane, row, y, x, column), now, ...lost].sort((a, b) => a.x - b.x);
+  return [...seen, ...folded, ...markNodes(lane, row, y, x, width), now, ...lost].sort((a, b) => a.x - b.x);
 }
 
 function markNodes(lane: Lane, row: number, y: number, x: (cell: number) => number, column: number): Node[] {
@@ -131,20 +123,20 @@ function markNodes(lane: Lane, row: number, y: number, x: (cell: number) => numb
   );
 }
 
-function rowOf(lane: Lane, y: number, own: Node[], x: (cell: number) => number, places: Map<string, Point>): Row {
+function rowOf(lane: Lane, y: number, own: Node[], { x, width: column }: Columns, places: Map<string, Point>): Row {
   const now = own.find((node) => node.place.kind === "now") as Node;
   const lost = own.filter((node) => node.lost).at(-1);
-  const from = lane.parent ? branchPoint(lane, lane.parent, x, places) : { x: x((lane.cells[0]?.cell ?? lane.start + 1) - 1), y };
-  return { lane, y, from, labelX: from.x + (lane.parent ? 16 : 0), endX: now.x, lostX: lost?.x };
+  const from = lane.parent ? branchPoint(lane, lane.parent, x, column, places) : { x: x((lane.cells[0]?.cell ?? lane.start + 1) - 1), y };
+  return { lane, y, from, bend: Math.min(14, column / 3), labelX: from.x + (lane.parent ? 10 : 0), endX: now.x, lostX: lost?.x };
 }
 
-function branchPoint(lane: Lane, parent: Lane, x: (cell: number) => number, places: Map<string, Point>): Point {
+/** Where LANE leaves its parent: at its checkpoint, else between the last shared cell and the next. */
+function branchPoint(lane: Lane, parent: Lane, x: (cell: number) => number, column: number, places: Map<string, Point>): Point {
   const session = parent.session.session_id;
   const checkpoint = lane.session.branched_from;
   const mark = checkpoint ? places.get(placeKey({ session, kind: "checkpoint", id: checkpoint })) : undefined;
   if (mark && mark.x <= x(lane.start + 1)) return mark;
-  const cell = places.get(placeKey({ session, kind: "cell", cell: lane.start }));
-  return cell ?? { x: x(lane.start), y: startY(parent, lane.start, places) };
+  return { x: x(lane.start) + column / 2, y: startY(parent, lane.start, places) };
 }
 
 /** The line on which cell number START of LANE is, which may be that of one of its ancestors. */
@@ -156,11 +148,16 @@ function startY(lane: Lane, start: number, places: Map<string, Point>): number {
   return AXIS;
 }
 
-function ticksOf(first: number, last: number, column: number, x: (cell: number) => number): Layout["ticks"] {
-  const step = column >= 56 ? 1 : column >= 34 ? 5 : 10;
+/** Each number where there is room, otherwise some, and those at the edges of folds. */
+function ticksOf(lanes: Lane[], { first, width, folds, x }: Columns): Layout["ticks"] {
+  const step = width >= 56 ? 1 : width >= 34 ? 5 : 10;
+  const last = Math.max(...lanes.map(lastCell));
   const ticks: Layout["ticks"] = [];
-  for (let cell = first + 1; cell < last; cell++) if (cell % step === 0 || cell === 1) ticks.push({ x: x(cell), cell });
-  return ticks;
+  for (let cell = first + 1; cell <= last; cell++) {
+    if (folds.some((fold) => fold.from <= cell && cell <= fold.to)) continue;
+    if (cell % step === 0 || cell === 1 || folds.some((fold) => cell === fold.to + 1)) ticks.push({ x: x(cell), cell });
+  }
+  return ticks.filter((tick, index) => index === 0 || tick.x - (ticks[index - 1]?.x ?? 0) >= 24);
 }
 
 /** The node that an arrow key leads to from NODE. */

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { Code } from "../parts/code.js";
 import { Outcome } from "../parts/controls.js";
 import { bytesText, durationText, plural, timeText } from "../parts/format.js";
+import { foldTitle } from "./graph.js";
 import type { Node } from "./layout.js";
 import { checkpointTitle, isLive, sessionTitle } from "./model.js";
 
@@ -48,6 +49,14 @@ function CardText({ node }: { node: Node }) {
         <p class="quiet">
           {timeText(node.mark.created)} · after cell {node.mark.cell} · {plural(node.mark.variables, "variable")} · {bytesText(node.mark.memory_bytes)}
         </p>
+      </>
+    );
+  }
+  if (node.folded) {
+    return (
+      <>
+        <p><b>{foldTitle(node.folded)}</b></p>
+        <p class="quiet">Nothing begins or ends here. Click to unfold.</p>
       </>
     );
   }

@@ -91,29 +91,35 @@ function CellBody({ lane, cell, mark, live }: { lane: Lane; cell: CellRow; mark:
         {cell.started && <span class="quiet">{timeText(cell.started)}</span>}
       </Heading>
       {cell.code ? <Code text={cell.code} label={`Code of cell ${cell.cell}`} numbers={cell.code.includes("\n")} /> : <p class="quiet">Its code is shown when it has ended.</p>}
-      <CellResult session={lane.session.session_id} cell={cell} />
+      <CellResult lane={lane} cell={cell} />
       {live && !mark && <p class="quiet">There is no checkpoint after this cell, so the session cannot return to it.</p>}
     </>
   );
 }
 
-/** Results are loaded when a cell is looked at, as they can be large. */
-function CellResult({ session, cell }: { session: string; cell: CellRow }) {
+const REST_MS = 120;
+
+/** Results can be large: they are loaded when the selection rests on a cell. */
+function CellResult({ lane, cell }: { lane: Lane; cell: CellRow }) {
   const loaded = useSignal<CellRow | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
+  const id = lane.session.session_id;
   useEffect(() => {
     let current = true;
     loaded.value = undefined;
     failure.value = undefined;
     if (cell.outcome === "running") return undefined;
-    resultsOf(session).then(
-      ({ cells }) => current && (loaded.value = cells.find((each) => each.cell === cell.cell)),
-      (error) => current && (failure.value = messageOf(error)),
-    );
+    const timer = setTimeout(() => {
+      resultsOf(id, lane.cells.at(-1)).then(
+        ({ cells }) => current && (loaded.value = cells.find((each) => each.cell === cell.cell)),
+        (error) => current && (failure.value = messageOf(error)),
+      );
+    }, REST_MS);
     return () => {
       current = false;
+      clearTimeout(timer);
     };
-  }, [session, cell.cell, cell.started, cell.outcome]);
+  }, [id, cell.cell, cell.started, cell.outcome]);
   if (failure.value) return <Failure>{failure.value}</Failure>;
   const result = loaded.value?.result;
   if (result) return <ResultView result={result} runId={result.run_id} />;
@@ -150,16 +156,16 @@ function NowBody({ choice }: { choice: Choice }) {
   const last = cells.at(-1);
   return (
     <>
-      {choice.live && <Heading>Variables now</Heading>}
-      {choice.live && (
-        <Variables id={session.session_id} stamp={`${session.cells} ${session.variables} ${last?.started ?? ""}`} busy={session.state === "busy"} />
-      )}
       {last && last.outcome !== "running" && (
         <>
           <Heading>Last cell</Heading>
           <Code text={last.code} label={`Code of cell ${last.cell}`} />
-          <CellResult session={session.session_id} cell={last} />
+          <CellResult lane={choice.lane} cell={last} />
         </>
+      )}
+      {choice.live && <Heading>Variables now</Heading>}
+      {choice.live && (
+        <Variables id={session.session_id} stamp={`${session.cells} ${session.variables} ${last?.started ?? ""}`} busy={session.state === "busy"} />
       )}
     </>
   );

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import type { Variable } from "adder-client";
 import { ask, pathOf, queryOf } from "../app/api.js";
 import { onFeed, resyncs } from "../app/feed.js";
-import type { HistoryOf, SessionRow } from "./model.js";
+import type { CellRow, HistoryOf, SessionRow } from "./model.js";
 
 /** undefined: not loaded yet. */
 export const sessions = signal<SessionRow[] | undefined>(undefined);
@@ -14,6 +14,7 @@ export const loadFailure = signal<unknown>(undefined);
 /** What a session's history depends on: it is loaded again when that differs. */
 const stamps = new Map<string, string>();
 const AT_ONCE = 4;
+const PUBLISH_MS = 30;
 const PAUSE_MS = 60;
 
 function stampOf(session: SessionRow): string {
@@ -46,11 +47,23 @@ async function loadHistory(session: SessionRow): Promise<void> {
   const stamp = stampOf(session);
   stamps.set(id, stamp);
   try {
-    const history = await ask<HistoryOf>("GET", pathOf("v1", "sessions", id, "history"));
-    histories.value = new Map(histories.peek()).set(id, history);
+    publish(id, await ask<HistoryOf>("GET", pathOf("v1", "sessions", id, "history")));
   } catch {
     stamps.delete(id); // the next event tries again
   }
+}
+
+const loaded = new Map<string, HistoryOf>();
+let publishing: ReturnType<typeof setTimeout> | undefined;
+
+/** Many histories that come at once are drawn once. */
+function publish(id: string, history: HistoryOf): void {
+  loaded.set(id, history);
+  publishing ??= setTimeout(() => {
+    publishing = undefined;
+    histories.value = new Map([...histories.peek(), ...loaded]);
+    loaded.clear();
+  }, PUBLISH_MS);
 }
 
 /** Everything of a session is to be loaded anew: after a rollback the same number of cells are others. */
@@ -83,9 +96,17 @@ export function watchSessions(): () => void {
   };
 }
 
-/** The cells of a session with their results, as far as they are kept. */
-export async function resultsOf(id: string): Promise<HistoryOf> {
-  return ask("GET", pathOf("v1", "sessions", id, "history"), { query: queryOf({ results: true }) });
+let results: { key: string; answer: Promise<HistoryOf> } | undefined;
+
+/** The cells of a session with their results, as far as they are kept; LAST is its last cell. The same answer serves until that differs. */
+export async function resultsOf(id: string, last: CellRow | undefined): Promise<HistoryOf> {
+  const key = `${id} ${last?.cell} ${last?.started} ${last?.outcome}`;
+  if (results?.key !== key) {
+    const answer = ask<HistoryOf>("GET", pathOf("v1", "sessions", id, "history"), { query: queryOf({ results: true }) });
+    results = { key, answer };
+    answer.catch(() => (results = undefined));
+  }
+  return results.answer;
 }
 
 export async function variablesOf(id: string, names?: string[]): Promise<Variable[]> {

@@ -8,7 +8,7 @@ import { Failure } from "../parts/controls.js";
 import { bytesText, plural } from "../parts/format.js";
 import { variablesOf } from "./store.js";
 
-const AT_FIRST = 30;
+const AT_FIRST = 12;
 
 /** STAMP differs whenever the variables may. A busy session would answer only after its cell. */
 export function Variables({ id, stamp, busy }: { id: string; stamp: string; busy: boolean }) {
