@@ -217,8 +217,8 @@ const struct field run_show_fields[] = {
 };
 
 static const struct field list_params[] = {ASK_OWNER, {0}};
-static const struct field show_params[] = {RUN, ASK_WAIT, {0}};
-static const struct field cancel_params[] = {RUN, {0}};
+static const struct field show_params[] = {RUN, ASK_WAIT, ASK_OWNER, {0}};
+static const struct field cancel_params[] = {RUN, ASK_OWNER, {0}};
 
 static const struct field *const new_replies[] = {result_fields, NULL};
 static const struct field *const list_replies[] = {list_fields, NULL};

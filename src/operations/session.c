@@ -8,6 +8,7 @@
 #include "engine/session/questions.h"
 #include "engine/session/sessions.h"
 #include "library/library.h"
+#include "operations/fields.h"
 #include "operations/rows_fields.h"
 #include "operations/run.h"
 #include "operations/run_body.h"
@@ -42,7 +43,8 @@ session_run_cell (const struct operation_call *call, GError **error)
 static json_t *
 session_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
 {
-  return sessions_list (call->caller->engine->engine->sessions, call->owner);
+  gboolean all = operation_text (call, "owner") && !call->owner;
+  return sessions_list (call->caller->engine->engine->sessions, call->owner, all);
 }
 
 /* SESSION as it is now, once the request is DONE; NULL if it failed. Takes SESSION. */
@@ -214,6 +216,11 @@ session_forget (const struct operation_call *call, GError **error)
 static const struct field *const cell_replies[] = {result_fields, NULL};
 static const struct field *const replay_replies[] = {replay_fields, NULL};
 
+/* An admin may mean another owner's; a tool never does. */
+static const struct field every_session_params[] = {ASK_OWNER, {0}};
+static const struct field one_session_params[] = {
+    FIELD_NAME ("session", FALSE, "The session's name or id."), ASK_OWNER, {0}};
+
 /* ---- the table ---- */
 
 #define SESSIONS   "/v1/sessions"
@@ -257,8 +264,8 @@ const struct operation session_operations[] = {
     {
         .name = "session.list",
         .title = "List the sessions",
-        .text = "The caller's live sessions, then those that ended recently.",
-        .params = session_list_params,
+        .text = "The caller's live sessions, then those that ended recently; an admin may ask for another's.",
+        .params = every_session_params,
         .replies = session_list_replies,
         .run = session_list,
         .http = {"GET", SESSIONS, "listSessions", 200},
@@ -267,7 +274,7 @@ const struct operation session_operations[] = {
         .name = "session.show",
         .title = "Show a session",
         .text = "One that has ended is still shown for a while, with the reason.",
-        .params = session_params,
+        .params = one_session_params,
         .replies = session_replies,
         .run = session_show,
         .http = {"GET", OF_SESSION, "showSession", 200},
@@ -285,7 +292,7 @@ const struct operation session_operations[] = {
         .name = "session.end",
         .title = "End a session",
         .text = "A running cell ends as cancelled. Ending a session twice is no error.",
-        .params = session_params,
+        .params = one_session_params,
         .replies = session_replies,
         .run = session_end,
         .http = {"DELETE", OF_SESSION, "endSession", 200},

@@ -329,6 +329,25 @@ def test_nothing_of_another_owner(served):
     assert served.ask("DELETE", "/v1/sessions/mine", secret=served.alice).json()["state"] == "ended"
 
 
+def test_an_admin_sees_and_ends_what_others_have(served):
+    session = served.post("/v1/sessions", {"name": "theirs"}, secret=served.alice).json()
+    begun = served.post("/v1/runs", {"code": FOREVER, "background": True}, secret=served.alice).json()
+    of_alice = "owner=token:alice"
+    for owner in (of_alice, "owner=all"):
+        listed = served.get(f"/v1/sessions?{owner}").json()["sessions"]
+        assert session["session_id"] in [each["session_id"] for each in listed]
+    assert session["session_id"].encode() not in served.get("/v1/sessions").body
+    for path in ("/v1/sessions", "/v1/sessions/theirs", f"/v1/runs/{begun['run_id']}"):
+        assert served.get(f"{path}?{of_alice}", secret=served.bob).status == 403
+        assert served.get(f"{path}?{of_alice}").status == 200, path
+    for path in ("/v1/sessions/theirs", f"/v1/runs/{begun['run_id']}"):
+        assert served.ask("DELETE", path).status == 404
+        assert served.ask("DELETE", f"{path}?{of_alice}", secret=served.bob).status == 403
+        assert served.ask("DELETE", f"{path}?{of_alice}").status == 200, path
+    ended = served.get(f"/v1/runs/{begun['run_id']}?wait_ms=60000", secret=served.alice).json()
+    assert ended["record"]["outcome"] == "cancelled"
+
+
 def test_directories_by_their_names(served):
     place = {"root": "data", "path": "", "mode": "read"}
     read = served.run("print(open('words.txt').read())", secret=served.alice, workdir=place)

@@ -81,9 +81,9 @@ void sessions_forget (struct session *session);
 struct session *sessions_find (struct sessions *sessions, const char *owner, const char *name,
                                GError **error);
 
-/* {"sessions": [...]} of OWNER; one of them, as session.show has it; its cells (history_to_json). The
- * caller's. */
-json_t *sessions_list (struct sessions *sessions, const char *owner);
+/* {"sessions": [...]} of OWNER, or of ALL owners; one of them, as session.show has it; its cells
+ * (history_to_json). The caller's. */
+json_t *sessions_list (struct sessions *sessions, const char *owner, gboolean all);
 json_t *sessions_show (struct session *session);
 json_t *sessions_history (struct session *session, gboolean with_results);
 

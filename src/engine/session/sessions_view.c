@@ -191,16 +191,18 @@ sessions_cell_digests (struct session *session, guint64 number)
 }
 
 json_t *
-sessions_list (struct sessions *sessions, const char *owner)
+sessions_list (struct sessions *sessions, const char *owner, gboolean all)
 {
   json_t *list = json_array ();
   sessions_lock (sessions);
   const GQueue *const queues[] = {&sessions->live, &sessions->ended};
   for (gsize i = 0; i < G_N_ELEMENTS (queues); i++)
-    for (GList *link = queues[i]->head; link; link = link->next)
-      if (g_strcmp0 (((struct session *)link->data)->owner, owner ? owner : "") == 0 &&
-          !((struct session *)link->data)->provisional)
-        json_array_append_new (list, sessions_view_describe (link->data));
+    for (GList *link = queues[i]->head; link; link = link->next) {
+      struct session *session = link->data;
+      gboolean meant = all || strcmp (session->owner, owner ? owner : "") == 0;
+      if (meant && !session->provisional)
+        json_array_append_new (list, sessions_view_describe (session));
+    }
   sessions_unlock (sessions);
   return json_pack ("{s:o}", "sessions", list);
 }
