@@ -3,7 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { DisplayEvent } from "../../../clients/typescript/src/events.js";
-import { adder, messageOf } from "../app/api.js";
+import { http, messageOf, pathOf, queryOf } from "../app/api.js";
+import { isAdmin } from "../app/caller.js";
 import { online } from "../app/feed.js";
 import { DisplayView } from "../output/display_view.js";
 import { plural } from "../parts/format.js";
@@ -65,8 +66,9 @@ interface Place {
 
 /** Shows the events of the run ID in PLACE, up to its end. */
 async function follow(id: string, { tail, note, displays }: Place, signal: AbortSignal): Promise<void> {
-  const run = await adder.getRun(id, { signal });
-  for await (const event of run.stream({ signal })) {
+  const query = queryOf({ owner: isAdmin.peek() ? "all" : undefined });
+  const path = `${pathOf("v1", "runs", id, "events")}${query.size > 0 ? `?${query}` : ""}`;
+  for await (const event of http.events({ path, lastEventId: 0 }, "result", { signal })) {
     if (event.type === "stdout" || event.type === "stderr") tail.add(event.text);
     if (event.type === "display") displays.value = withDisplay(displays.value, event);
     if (event.type === "missed") tail.add(`… ${plural(event.events, "event")} that the daemon no longer holds …\n`);

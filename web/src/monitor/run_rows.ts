@@ -22,7 +22,8 @@ export interface RunRow {
 }
 
 export const PAGE = 100;
-/** How often the first page is loaded at most. */
+/** So long events are gathered, and so far apart they are shown at least: a burst of runs costs one request a second. */
+const GATHER_MS = 100;
 const PAUSE_MS = 1000;
 
 /** Runs under way, by id. */
@@ -42,6 +43,7 @@ export const newer = signal(false);
 let held: () => boolean = () => false;
 let changes: Map<string, RunRow | undefined> = new Map();
 let timer: ReturnType<typeof setTimeout> | undefined;
+let shownAt = 0;
 let asked = 0;
 
 /** Keeps the rows up to date until the value is called. HOLDS says whether rows may move now. */
@@ -118,12 +120,13 @@ function noted(event: FeedEvent): void {
   const run = event.object as unknown as RunningRun & { outcome?: string };
   const over = event.change === "ended" || run.state === "ended" || Boolean(run.outcome);
   changes.set(event.id, over ? undefined : runningRow(run));
-  timer ??= setTimeout(shown, PAUSE_MS);
+  timer ??= setTimeout(shown, Math.max(GATHER_MS, shownAt + PAUSE_MS - performance.now()));
 }
 
 /** Shows what was noted: a run that began and ended meanwhile never shows as running. */
 function shown(): void {
   timer = undefined;
+  shownAt = performance.now();
   const noticed = changes;
   changes = new Map();
   const rows = new Map(running.peek());

@@ -38,50 +38,16 @@ export function useRun(id: string): LoadedRun {
   return { run, failure, reload };
 }
 
+/** Admins see what others ran as well. */
+function everybodys(): URLSearchParams {
+  return queryOf({ owner: isAdmin.peek() ? "all" : undefined });
+}
+
 async function loadRun(id: string): Promise<KnownRun> {
-  const state = await stateOf(id);
+  const state = await ask<RunState>("GET", pathOf("v1", "runs", id), { query: everybodys() });
   const { result, record } = state;
   const [limits, approval] = await Promise.all([result?.limits ?? limitsOf(record), approvalOf(result?.approval_id ?? record?.more?.waits_for ?? record?.approval)]);
   return { state, limits: limits as KnownRun["limits"], approval };
-}
-
-/** Of another owner's run an admin has the record alone. */
-async function stateOf(id: string): Promise<RunState> {
-  try {
-    return await ask<RunState>("GET", pathOf("v1", "runs", id));
-  } catch (error) {
-    const record = await recordOf(id);
-    if (record) return fromRecord(record);
-    const other = await runningOf(id);
-    if (other) return other;
-    throw error;
-  }
-}
-
-async function recordOf(id: string): Promise<RunRecord | undefined> {
-  const query = queryOf({ owner: isAdmin.peek() ? "all" : undefined });
-  return ask<RunRecord>("GET", pathOf("v1", "records", id), { query }).catch(() => undefined);
-}
-
-async function runningOf(id: string): Promise<RunState | undefined> {
-  if (!isAdmin.peek()) return undefined;
-  const { runs } = await ask<{ runs: RunState[] }>("GET", "/v1/runs", { query: queryOf({ owner: "all" }) });
-  const run = runs.find((each) => each.run_id === id);
-  return run && { ...run, result: null, record: null };
-}
-
-function fromRecord(record: RunRecord): RunState {
-  return {
-    run_id: record.run_id ?? "",
-    state: "ended",
-    started: record.started,
-    owner: record.owner,
-    conversation: record.conversation,
-    session: record.session_id,
-    front_end: record.front_end,
-    result: null,
-    record,
-  };
 }
 
 async function limitsOf(record: RunRecord | null): Promise<KnownRun["limits"]> {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caller's sessions, with their memory.
+// The live sessions with their memory: the caller's, for an admin everybody's.
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
 import type { SessionInfo } from "../../../clients/typescript/src/api.js";
-import { ask, messageOf, pathOf } from "../app/api.js";
-import { isAdmin } from "../app/caller.js";
+import { ask, messageOf, pathOf, queryOf } from "../app/api.js";
+import { caller, isAdmin } from "../app/caller.js";
 import { onFeed, resyncs } from "../app/feed.js";
 import { hrefOf } from "../app/router.js";
 import { Empty, Failure, IconButton, Outcome } from "../parts/controls.js";
@@ -21,7 +21,7 @@ export function SessionList() {
   const ending = useSignal<SessionInfo | undefined>(undefined);
   const load = useCallback(async () => {
     try {
-      const all = (await ask<{ sessions: SessionInfo[] }>("GET", "/v1/sessions")).sessions;
+      const all = (await ask<{ sessions: SessionInfo[] }>("GET", "/v1/sessions", { query: queryOf({ owner: isAdmin.peek() ? "all" : undefined }) })).sessions;
       sessions.value = all.filter((session) => session.state !== "ended").sort((a, b) => b.memory_bytes - a.memory_bytes);
       failure.value = undefined;
     } catch (error) {
@@ -45,7 +45,8 @@ export function SessionList() {
   }, []);
   const end = async (session: SessionInfo) => {
     ending.value = undefined;
-    const ended = await trying(() => ask("DELETE", pathOf("v1", "sessions", session.session_id)));
+    const query = queryOf({ owner: isOwn(session) ? undefined : session.owner });
+    const ended = await trying(() => ask("DELETE", pathOf("v1", "sessions", session.session_id), { query }));
     if (ended) say(`The session ${nameOf(session)} has ended.`);
     await load();
   };
@@ -66,7 +67,7 @@ export function SessionList() {
   return (
     <>
       <p class="quiet">
-        {plural(list.length, "live session")} with {bytesText(bytes)}.{isAdmin.value && " The list has your own; the overview counts everybody's."}
+        {plural(list.length, "live session")} with {bytesText(bytes)}.
       </p>
       <div class="table-scroll">
         <table class="data">
@@ -74,6 +75,11 @@ export function SessionList() {
             <tr>
               <th scope="col">Session</th>
               <th scope="col">State</th>
+              {isAdmin.value && (
+                <th scope="col" class="runs-wide">
+                  Owner
+                </th>
+              )}
               <th scope="col" class="number">
                 Memory
               </th>
@@ -101,11 +107,12 @@ export function SessionList() {
             {list.map((session) => (
               <tr key={session.session_id}>
                 <td class="runs-break">
-                  <a href={hrefOf("notebook", session.session_id)}>{nameOf(session)}</a>
+                  {isOwn(session) ? <a href={hrefOf("notebook", session.session_id)}>{nameOf(session)}</a> : nameOf(session)}
                 </td>
                 <td>
                   <Outcome outcome={session.state} />
                 </td>
+                {isAdmin.value && <td class="runs-wide runs-break">{session.owner}</td>}
                 <td class="number">{bytesText(session.memory_bytes)}</td>
                 <td class="number runs-middle">{numberText(session.cells)}</td>
                 <td class="number runs-middle">{numberText(session.variables)}</td>
@@ -113,9 +120,11 @@ export function SessionList() {
                 <td class="runs-wide">{session.environment}</td>
                 <td class="number runs-wide">{session.expires_in_ms === null ? "–" : durationText(session.expires_in_ms)}</td>
                 <td class="actions">
-                  <a class="button icon-button" href={hrefOf("branches", session.session_id)} aria-label={`Branches of ${nameOf(session)}`} title="Branches">
-                    <Icon name="branches" />
-                  </a>
+                  {isOwn(session) && (
+                    <a class="button icon-button" href={hrefOf("branches", session.session_id)} aria-label={`Branches of ${nameOf(session)}`} title="Branches">
+                      <Icon name="branches" />
+                    </a>
+                  )}
                   <IconButton icon="trash" label={`End ${nameOf(session)}`} onClick={() => (ending.value = session)} />
                 </td>
               </tr>
@@ -136,6 +145,10 @@ export function SessionList() {
       )}
     </>
   );
+}
+
+function isOwn(session: SessionInfo): boolean {
+  return session.owner === caller.value?.owner;
 }
 
 function nameOf(session: SessionInfo): string {
