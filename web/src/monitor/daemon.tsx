@@ -45,7 +45,7 @@ export function View({ path }: ViewProps) {
       {!part && <Empty title="There is no such page." />}
       {part && !may && (
         <Empty title="Only admins see this.">
-          <p>Sign in with a token of the role admin: on the daemon's machine, `adder open` gives you one. Your sessions, and what you may run, are in the other parts.</p>
+          <p>Sign in with a token of the role admin: on the daemon's machine, <code>adder open</code> gives you one. Your sessions, and what you may run, are in the other parts.</p>
         </Empty>
       )}
       {part && may && <part.Shown path={path.slice(1)} />}

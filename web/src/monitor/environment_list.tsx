@@ -11,7 +11,7 @@ export function EnvironmentList() {
   if (!list) return <p class="loading">Loading…</p>;
   return (
     <>
-      <p class="quiet">Interpreters with their packages. A run names one as its environment; `adder environment add` makes another.</p>
+      <p class="quiet">Interpreters with their packages. A run names one as its environment; <code>adder env new</code> makes another.</p>
       <div class="table-scroll">
         <table class="data">
           <thead>

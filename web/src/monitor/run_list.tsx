@@ -50,7 +50,7 @@ export function RunList() {
         </button>
       </div>
       {failure.value && <Failure>{failure.value}</Failure>}
-      {caller.value?.keeps_records === false && <p class="notice">This daemon keeps no records, so only runs under way are here. `[store] records` in its configuration changes that.</p>}
+      {caller.value?.keeps_records === false && <p class="notice">This daemon keeps no records, so only runs under way are here. <code>[store] records</code> in its configuration changes that.</p>}
       <div class="table-scroll" ref={table} aria-busy={loading.value}>
         {rows.length > 0 ? <Rows rows={rows} /> : <NoRows />}
       </div>

@@ -195,7 +195,7 @@ function Facts({ known }: { known: KnownRun }) {
   ];
   return (
     <Section title="Details">
-      {record?.damaged && <Failure>This record was damaged after it was written. `adder record verify` says more.</Failure>}
+      {record?.damaged && <Failure>This record was damaged after it was written. <code>adder history verify</code> says more.</Failure>}
       <dl class="facts">
         {rows
           .filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false)

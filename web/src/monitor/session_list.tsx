@@ -59,7 +59,7 @@ export function SessionList() {
         <p>
           Sessions keep variables between runs. Make one in the <a href={hrefOf("notebook")}>notebook</a>, or with
         </p>
-        <pre class="command">adder session new NAME</pre>
+        <pre class="command">adder session new --name lab</pre>
       </Empty>
     );
   }

@@ -52,7 +52,7 @@ export function StoreView() {
             </div>
           ))}
         </dl>
-        <p class="quiet">They are in [store] of the configuration. `adder store check` says whether everything is intact.</p>
+        <p class="quiet">They are in <code>[store]</code> of the configuration. <code>adder doctor store --check</code> says whether everything is intact.</p>
         <p>
           <button type="button" onClick={reload}>
             Look again
