@@ -12,7 +12,7 @@ export function EnvironmentList() {
   return (
     <>
       <p class="quiet">Interpreters with their packages. A run names one as its environment; <code>adder env new</code> makes another.</p>
-      <div class="table-scroll">
+      <div class="table-scroll" tabIndex={0} role="region" aria-label="Table of environments">
         <table class="data">
           <thead>
             <tr>

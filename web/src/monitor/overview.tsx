@@ -79,7 +79,7 @@ function Pools({ pools }: { pools: Pool[] }) {
   return (
     <section class="monitor-section" aria-labelledby="pools">
       <h2 id="pools">Pools</h2>
-      <div class="table-scroll">
+      <div class="table-scroll" tabIndex={0} role="region" aria-label="Table of pools">
         <table class="data">
           <thead>
             <tr>

@@ -25,7 +25,7 @@ export const charts: LiveChart[] = [
   ], plain),
   liveChart("Sandboxes ready, by pool", poolLines, plain),
   liveChart("Memory", () => [
-    { name: "runs", of: (sample) => sample.runningBytes },
+    { name: "set aside for runs", of: (sample) => sample.runningBytes },
     { name: "ready sandboxes", of: (sample) => sample.parkedBytes },
     { name: "sessions", of: (sample) => sample.sessionBytes },
   ], bytesText),

@@ -15,7 +15,7 @@ const READING_PX = 200;
 
 export function RunList() {
   const table = useRef<HTMLDivElement>(null);
-  useEffect(() => watchRuns(() => scrollY > READING_PX || Boolean(table.current?.contains(document.activeElement))), []);
+  useEffect(() => watchRuns(() => scrollY > READING_PX || isAtRows(table.current)), []);
   const links = () => [...(table.current?.querySelectorAll<HTMLAnchorElement>("tbody a.runs-open") ?? [])];
   const move = (by: number) => {
     const all = links();
@@ -64,6 +64,11 @@ export function RunList() {
       </nav>
     </>
   );
+}
+
+/** Whether somebody walks along the rows, or is about to click at one. */
+function isAtRows(table: HTMLElement | null): boolean {
+  return Boolean(table?.contains(document.activeElement) || table?.matches(":hover"));
 }
 
 function leave(): boolean {
