@@ -6,14 +6,13 @@ import { Dialog, Failure } from "../parts/controls.js";
 import "../parts/form.css";
 import type { CreatedToken } from "./token_secret.js";
 
-const DAY_MS = 86_400_000;
 const ages = [
-  ["1", "1 day"],
-  ["7", "7 days"],
-  ["30", "30 days"],
-  ["90", "90 days"],
-  ["365", "1 year"],
-  ["", "never"],
+  ["1", "after 1 day"],
+  ["7", "after 7 days"],
+  ["30", "after 30 days"],
+  ["90", "after 90 days"],
+  ["365", "after 365 days"],
+  ["", "when mine does, or never"],
 ] as const;
 
 const roles = [
@@ -55,7 +54,7 @@ export function NewToken({ onClose, onMade }: { onClose: () => void; onMade: (to
           </select>
         </div>
         <div class="field">
-          <label for="token-days">Expires after</label>
+          <label for="token-days">Expires</label>
           <select id="token-days" name="days">
             {ages.map(([days, text]) => (
               <option key={days} value={days} selected={days === "30"}>
@@ -69,11 +68,11 @@ export function NewToken({ onClose, onMade }: { onClose: () => void; onMade: (to
         <details>
           <summary>Profiles, toolset, directories and limits</summary>
           <div class="schema-form token-more">
-            <Text name="profiles" label="Profiles that it may use: names or patterns, separated by blanks; empty: all of its role" />
+            <Text name="profiles" label="Profiles that it may use: names or patterns, separated by blanks; empty: the same as you" />
             <Text name="toolset" label="The only toolset that it may use; empty: all" />
             <Text name="roots" label="Directories of the configuration in which its runs may work, separated by blanks" />
-            <Count name="rate" label="Requests a minute; empty: as configured" />
-            <Count name="concurrent" label="Requests at once; empty: as configured" />
+            <Count name="rate" label="Requests a minute; empty: the same as you" />
+            <Count name="concurrent" label="Requests at once; empty: the same as you" />
           </div>
         </details>
         <div class="row">
@@ -119,7 +118,6 @@ function Count({ name, label }: { name: string; label: string }) {
 function bodyOf(form: FormData): Record<string, unknown> {
   const text = (name: string) => String(form.get(name) ?? "").trim();
   const words = (name: string) => text(name).split(/[\s,]+/).filter(Boolean);
-  const days = Number(text("days"));
   const all: Record<string, unknown> = {
     name: text("name"),
     role: text("role"),
@@ -130,7 +128,7 @@ function bodyOf(form: FormData): Record<string, unknown> {
     may_decide: form.has("may_decide"),
     rate: Number(text("rate")),
     concurrent: Number(text("concurrent")),
-    expires: days > 0 ? new Date(Date.now() + days * DAY_MS).toISOString() : "",
+    expires: text("days") && `${text("days")}d`,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value && !(Array.isArray(value) && value.length === 0)));
 }
