@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer to a question: paragraph, table, chart, pictures, checks, assumptions, code.
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { chartLabel, chartOption } from "../output/chart_option.js";
+import { DisplayView } from "../output/display_view.js";
+import { fileHref } from "../output/file_list.js";
+import { Chart } from "../parts/chart.js";
+import { Code } from "../parts/code.js";
+import { Failure, Outcome } from "../parts/controls.js";
+import { bytesText, durationText, numberText, plural } from "../parts/format.js";
+import { Icon } from "../parts/icons.js";
+import { say, sayError } from "../parts/toasts.js";
+import { isNumeric, SmallTable } from "./cells.js";
+import { resultChart } from "./result_chart.js";
+import { Checks } from "./step_list.js";
+import { openInNotebook } from "./to_notebook.js";
+import type { Attempt, Question, Reply, ResultTable } from "./types.js";
+
+export function Answer({ question, onRerun }: { question: Question; onRerun: () => void }) {
+  const { reply } = question;
+  if (!reply) return null;
+  if (reply.error) return <Failure>{reply.error}</Failure>;
+  return (
+    <div class="ask-answer">
+      {question.state === "failed" && <Outcome outcome={reply.outcome} />}
+      {reply.answer && <p class="ask-paragraph">{reply.answer}</p>}
+      {reply.table && <Result table={reply.table} reply={reply} />}
+      <Pictures reply={reply} />
+      {reply.tests.length > 0 && (
+        <section aria-label="Checks">
+          <h3>Checks</h3>
+          <Checks checks={reply.tests} />
+        </section>
+      )}
+      {reply.assumed.length > 0 && (
+        <section aria-label="Assumptions">
+          <h3>Assumed of the tables</h3>
+          <ul class="ask-texts">
+            {reply.assumed.map((text, at) => (
+              <li key={at}>{text}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {question.state === "failed" && <Attempts attempts={reply.attempts} />}
+      {reply.code && <AnswerCode question={question} code={reply.code} stdout={reply.stdout} onRerun={onRerun} />}
+      <p class="quiet">{usageText(reply, question)}</p>
+    </div>
+  );
+}
+
+function Result({ table, reply }: { table: ResultTable; reply: Reply }) {
+  const chart = useMemo(() => resultChart(table), [table]);
+  const option = chart && chartOption(chart);
+  const shown = useSignal(true);
+  if (table.columns.length === 0) return /^(number|text|boolean|date)$/.test(table.kind) ? <p class="ask-value">{table.text}</p> : <pre>{table.text}</pre>;
+  return (
+    <section aria-label="Result" class="ask-result">
+      <SmallTable label="Result" columns={table.columns.map(({ name, dtype }) => ({ name, number: isNumeric(dtype) }))} rows={table.rows} />
+      <p class="quiet row">
+        {table.hidden_rows > 0 && <span>{plural(table.hidden_rows, "more row")}</span>}
+        {table.hidden_columns > 0 && <span>{plural(table.hidden_columns, "more column")}</span>}
+        {reply.table_file?.file_id && (
+          <a href={fileHref(reply.table_file.file_id)} download="result.csv">
+            <Icon name="download" size={14} /> The whole table as CSV ({bytesText(reply.table_file.bytes)})
+          </a>
+        )}
+        {reply.table_note && <span>There is no file of the whole table: {reply.table_note}</span>}
+      </p>
+      {chart && option && reply.pictures.length === 0 && (
+        <>
+          <button type="button" class="link" aria-expanded={shown.value} onClick={() => (shown.value = !shown.value)}>
+            {shown.value ? "Hide the chart" : "Show as a chart"}
+          </button>
+          {shown.value && <Chart option={option} label={chartLabel(chart)} height={300} table={false} />}
+        </>
+      )}
+    </section>
+  );
+}
+
+/** What the code drew; where its data are known, the page can draw it again. */
+function Pictures({ reply }: { reply: Reply }) {
+  const bundles = useMemo(() => reply.pictures.map((data) => ({ "image/png": data })), [reply.pictures]);
+  const charts = reply.charts?.length === bundles.length ? reply.charts : undefined;
+  return (
+    <>
+      {bundles.map((data, at) => (
+        <DisplayView key={at} data={data} chart={charts?.[at]} />
+      ))}
+    </>
+  );
+}
+
+function AnswerCode({ question, code, stdout, onRerun }: { question: Question; code: string; stdout: string; onRerun: () => void }) {
+  const busy = useSignal(false);
+  const open = async () => {
+    busy.value = true;
+    await openInNotebook(question).catch(sayError);
+    busy.value = false;
+  };
+  const copy = () => navigator.clipboard.writeText(code).then(() => say("Copied."), sayError);
+  return (
+    <section aria-label="Code" class="ask-code">
+      <details open={question.state === "failed"}>
+        <summary>Code</summary>
+        <Code text={code} numbers label="The code of the answer" />
+        {stdout && (
+          <>
+            <h3>Output</h3>
+            <pre class="ask-output">{stdout}</pre>
+          </>
+        )}
+      </details>
+      <div class="row">
+        <button type="button" disabled={question.state !== "answered"} onClick={onRerun}>
+          <Icon name="play" size={16} /> Rerun with other data
+        </button>
+        <button type="button" disabled={busy.value} onClick={() => void open()}>
+          <Icon name="notebook" size={16} /> Open in the notebook
+        </button>
+        <button type="button" onClick={() => void copy()}>
+          <Icon name="copy" size={16} /> Copy the code
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function Attempts({ attempts }: { attempts: Attempt[] }) {
+  if (attempts.length < 2) return null;
+  return (
+    <details>
+      <summary>{plural(attempts.length, "attempt")}</summary>
+      <ol class="ask-attempts">
+        {attempts.map((attempt, at) => (
+          <li key={at}>
+            <Outcome outcome={attempt.outcome} />
+            {attempt.code && <Code text={attempt.code} label={`Code of attempt ${at + 1}`} />}
+            {attempt.errors.map((error, index) => (
+              <pre key={index} class="ask-error">
+                {error}
+              </pre>
+            ))}
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function usageText({ model, usage }: Reply, { took_ms }: Question): string {
+  const tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
+  const parts = [
+    model ? (model.replay ? `Answered by ${model.provider}` : `Answered with ${model.name}`) : "Answered without a model",
+    tokens > 0 && `${numberText(tokens)} tokens`,
+    usage?.cost && `cost ${usage.cost.toFixed(4)}`,
+    took_ms !== undefined && durationText(took_ms),
+  ];
+  return parts.filter(Boolean).join(", ") + ".";
+}

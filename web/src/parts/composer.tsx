@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A field for a text to send: Enter sends, Shift+Enter begins a new line. It grows with the text.
+import type { ComponentChildren, RefObject } from "preact";
+import { useRef } from "preact/hooks";
+import "./composer.css";
+
+interface ComposerProps {
+  label: string;
+  placeholder: string;
+  /** What the button says. */
+  action: string;
+  disabled?: boolean;
+  maxLength: number;
+  onSend: (text: string) => void;
+  /** Above the field. */
+  children?: ComponentChildren;
+  field?: RefObject<HTMLTextAreaElement | null>;
+}
+
+export function Composer(props: ComposerProps) {
+  const own = useRef<HTMLTextAreaElement>(null);
+  const field = props.field ?? own;
+  const send = (event: Event) => {
+    event.preventDefault();
+    const text = field.current?.value.trim() ?? "";
+    if (!text || props.disabled || !field.current) return;
+    field.current.value = "";
+    props.onSend(text);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send(event);
+  };
+  return (
+    <form class="composer card" onSubmit={send}>
+      {props.children && <div class="row composer-more">{props.children}</div>}
+      <textarea ref={field} aria-label={props.label} placeholder={props.placeholder} rows={1} maxLength={props.maxLength} onKeyDown={press} />
+      <button type="submit" class="primary" disabled={props.disabled}>
+        {props.action}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to give the page files: a button that opens the browser's chooser, and a place to drop them.
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import { Icon, type IconName } from "./icons.js";
+
+interface FileButtonProps {
+  children: ComponentChildren;
+  icon?: IconName;
+  class?: string | undefined;
+  /** As the attribute of <input>: ".csv,.xlsx". */
+  accept?: string;
+  multiple?: boolean;
+  disabled?: boolean;
+  onFiles: (files: File[]) => void;
+}
+
+export function FileButton(props: FileButtonProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const choose = (event: Event) => {
+    const chosen = event.currentTarget as HTMLInputElement;
+    props.onFiles([...(chosen.files ?? [])]);
+    chosen.value = ""; // the same file may be chosen again
+  };
+  return (
+    <>
+      <button type="button" class={props.class} disabled={props.disabled} onClick={() => input.current?.click()}>
+        <Icon name={props.icon ?? "upload"} /> {props.children}
+      </button>
+      <input ref={input} type="file" hidden accept={props.accept} multiple={props.multiple} onChange={choose} />
+    </>
+  );
+}
+
+/** A place that takes dropped files; what is in it works as well without a mouse. */
+export function DropPlace({ class: name, onFiles, children }: { class: string; onFiles: (files: File[]) => void; children: ComponentChildren }) {
+  const over = useSignal(false);
+  const hover = (event: DragEvent) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    over.value = true;
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    over.value = false;
+    onFiles([...(event.dataTransfer?.files ?? [])]);
+  };
+  return (
+    <div class={over.value ? `${name} over` : name} onDragOver={hover} onDragLeave={() => (over.value = false)} onDrop={drop}>
+      {children}
+    </div>
+  );
+}
