@@ -1,6 +1,195 @@
 // SPDX-License-Identifier: Apache-2.0
+// A conversation with the daemon's model, which calls tools.
+import { signal, useSignal } from "@preact/signals";
+import type { StoredFile } from "adder-client";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { messageOf } from "../app/api.js";
+import { caller } from "../app/caller.js";
+import { type Shortcut, useKeys } from "../app/keys.js";
+import { go } from "../app/router.js";
 import type { ViewProps } from "../app/views.js";
+import { Markdown } from "../output/markdown.js";
+import { saveBlob } from "../output/save.js";
+import { Composer } from "../parts/composer.js";
+import { Empty, IconButton } from "../parts/controls.js";
+import { DropPlace, FileButton } from "../parts/file_button.js";
+import { numberText, plural } from "../parts/format.js";
+import { Icon } from "../parts/icons.js";
+import { KeptList } from "../parts/kept_list.js";
+import { NoModel } from "../parts/no_model.js";
+import { say as toast, sayError } from "../parts/toasts.js";
+import { upload } from "../parts/upload.js";
+import { chatFileName, chatMarkdown } from "./export.js";
+import { SettingsDialog, ToolsetPicker } from "./settings.js";
+import { begin, type Chat, chats, current, currentId, type Item, load, remove } from "./state.js";
+import { StepView } from "./step_view.js";
+import { say, stop } from "./talking.js";
+import "./view.css";
 
-export function View(_props: ViewProps) {
-  return <p class="loading">Loading…</p>;
+/** Files for the next message; null: on their way. */
+const attached = signal<Array<{ name: string; file: StoredFile | null }>>([]);
+
+async function attach(chat: Chat, files: File[]): Promise<void> {
+  for (const file of files) {
+    const entry = { name: file.name, file: null as StoredFile | null };
+    attached.value = [...attached.value, entry];
+    try {
+      const file_ = await upload(file, { conversation: chat.id });
+      attached.value = attached.value.map((each) => (each === entry ? { name: file.name, file: file_ } : each));
+    } catch (error) {
+      attached.value = attached.value.filter((each) => each !== entry);
+      toast(messageOf(error), true);
+    }
+  }
+}
+
+export function View({ path }: ViewProps) {
+  const ready = useSignal(false);
+  const settings = useSignal(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const id = path[0];
+  useEffect(() => {
+    load()
+      .catch(sayError)
+      .finally(() => {
+        if (id && chats.value.some((each) => each.id === id)) currentId.value = id;
+        else if (id || !current.value) begin();
+        ready.value = true;
+      });
+  }, [id]);
+  const chat = current.value;
+  const fresh = () => {
+    attached.value = [];
+    begin();
+    go("chat");
+    field.current?.focus();
+  };
+  const keys = useMemo<Shortcut[]>(
+    () => [
+      { keys: "n", text: "New chat", group: "Chat", run: fresh },
+      { keys: "/", text: "Write a message", group: "Chat", run: () => field.current?.focus() },
+      { keys: "Escape", text: "Stop the answer", group: "Chat", typing: true, run: () => (current.peek()?.busy ? stop(currentId.peek() ?? "") : false) },
+    ],
+    [],
+  );
+  useKeys(keys);
+  if (!ready.value || !chat) return <p class="loading">Loading…</p>;
+  const send = (text: string) => {
+    const files = attached.value.flatMap((each) => (each.file ? [each.file] : []));
+    attached.value = [];
+    go("chat", [chat.id], { replace: true });
+    void say(chat, text, files);
+  };
+  const uploading = attached.value.some((each) => each.file === null);
+  return (
+    <>
+      <header class="view-head">
+        <h1>Chat</h1>
+        <ToolsetPicker chat={chat} />
+        <IconButton icon="tools" label="Limits and tools" onClick={() => (settings.value = true)} />
+        {chat.items.length > 0 && (
+          <>
+            <IconButton
+              icon="download"
+              label="Export as Markdown"
+              onClick={() => saveBlob(new Blob([chatMarkdown(chat)], { type: "text/markdown" }), chatFileName(chat))}
+            />
+            <button type="button" onClick={fresh}>
+              <Icon name="plus" /> New chat
+            </button>
+          </>
+        )}
+      </header>
+      {!caller.value?.models && <NoModel what="Chatting" />}
+      <div class="with-kept">
+        <DropPlace class="chat-main" onFiles={(files) => void attach(chat, files)}>
+          {chat.items.length === 0 && caller.value?.models && (
+            <Empty title="Say what you need">
+              <p>The model can run Python and call the other tools of the toolset “{chat.toolset}”. Each call is shown here; code that needs an approval waits for you.</p>
+            </Empty>
+          )}
+          <div class="chat-items" role="log" aria-label="Conversation" aria-live="polite">
+            {chat.items.map((item, at) => (
+              <ItemView key={at} item={item} />
+            ))}
+          </div>
+          {chat.busy && <Busy chat={chat} />}
+          {caller.value?.models && (
+            <Composer
+              field={field}
+              label="Message"
+              placeholder={chat.items.length > 0 ? "Reply" : "Message"}
+              action="Send"
+              maxLength={200_000}
+              disabled={chat.busy || uploading}
+              onSend={send}
+            >
+              <FileButton icon="file" multiple onFiles={(files) => void attach(chat, files)}>
+                Attach
+              </FileButton>
+              {attached.value.map((each, at) => (
+                <span key={at} class="chat-attached">
+                  {each.name}
+                  {each.file === null && <span class="quiet">uploading…</span>}
+                  <IconButton icon="close" label={`Remove ${each.name}`} onClick={() => (attached.value = attached.value.filter((other) => other !== each))} />
+                </span>
+              ))}
+            </Composer>
+          )}
+        </DropPlace>
+        <KeptList
+          title="Chats"
+          view="chat"
+          items={chats.value.filter((each) => each.items.length > 0)}
+          current={chat.id}
+          onRemove={(item) => {
+            stop(item.id);
+            remove(item.id).catch(sayError);
+            if (item.id === chat.id) fresh();
+          }}
+        />
+      </div>
+      {settings.value && <SettingsDialog chat={chat} onClose={() => (settings.value = false)} />}
+    </>
+  );
+}
+
+function Busy({ chat }: { chat: Chat }) {
+  const last = chat.items.at(-1);
+  const calls = last?.kind === "step" && (last.state === "running" || last.state === "waiting");
+  const steps = chat.items.filter((item) => item.kind === "step").length;
+  return (
+    <div class="chat-busy row">
+      <span role="status">{calls ? (last.state === "waiting" ? "Waiting for an approval…" : `Running ${last.name}…`) : "The model is thinking…"}</span>
+      <span class="quiet">
+        {plural(steps, "step")}, {numberText(chat.tokens)} tokens
+      </span>
+      <button type="button" class="danger" onClick={() => stop(chat.id)}>
+        <Icon name="stop" size={16} /> Stop
+      </button>
+    </div>
+  );
+}
+
+function ItemView({ item }: { item: Item }) {
+  switch (item.kind) {
+    case "said":
+      return (
+        <div class="chat-said">
+          <p class="hidden-text">You:</p>
+          <p>{item.text}</p>
+          {item.files.length > 0 && <p class="quiet">Attached: {item.files.map((file) => file.name).join(", ")}</p>}
+        </div>
+      );
+    case "answer":
+      return (
+        <div class="chat-answer">
+          <Markdown text={item.text} />
+        </div>
+      );
+    case "note":
+      return <p class="notice">{item.text}</p>;
+    default:
+      return <StepView step={item} />;
+  }
 }
