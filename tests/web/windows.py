@@ -12,6 +12,8 @@ from playwright import sync_api
 
 import harness
 
+expect = sync_api.expect
+expect.set_options(timeout=1000 * harness.DEADLINE)
 CHROMIUM = shutil.which("chromium")
 BUILD = harness.REPOSITORY / "build"
 AXE = BUILD / "web-test-packages/node_modules/axe-core/axe.min.js"
@@ -58,7 +60,7 @@ class Window:
         self.base, self.problems, self.expected = base, [], []
         options = {"viewport": DESKTOP, "accept_downloads": True, **options}
         self.context = browser.playwright.new_context(base_url=base, **options)
-        self.context.set_default_timeout(1000 * harness.DEADLINE / 2)
+        self.context.set_default_timeout(1000 * harness.DEADLINE)
         self.context.expose_binding("adderTestViolation", lambda _, text: self.problems.append(f"CSP violation: {text}"))
         self.context.add_init_script(REPORT_VIOLATIONS)
         self.context.on("request", self.note_request)
@@ -137,7 +139,7 @@ def axe_parts(frame, context):
 
 def axe_violations(page):
     """One line for each element that breaks a rule."""
-    parts = axe_parts(page.main_frame, {})
+    parts = axe_parts(page.main_frame, {"include": [["html"]], "exclude": []})
     found = page.evaluate("([parts, options]) => axe.finishRun(parts, options)", [parts, AXE_OPTIONS])
     return [
         f"{rule['id']} ({rule['impact']}): {node['target']} {node['html'][:200]} {' '.join(node['failureSummary'].split())[:300]}"
@@ -162,8 +164,8 @@ SETTLED = """
 
 def settle(page):
     """Waits until the view of PAGE shows what it has."""
-    sync_api.expect(page.get_by_role("main")).to_be_visible()
-    sync_api.expect(page.get_by_text("Loading…", exact=True)).to_have_count(0)
+    expect(page.get_by_role("main")).to_be_visible()
+    expect(page.get_by_text("Loading…", exact=True)).to_have_count(0)
     page.evaluate(SETTLED)
 
 
