@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The inbox: code and changes of directories that wait for a person, seen in one window while another asks."""
+import re
+
+import pytest
+
+import harness
+import windows
+import world
+from notebook import Notebook
+from windows import expect, settle
+
+
+def detail(page):
+    return page.get_by_role("article", name="The request")
+
+
+def ask(adder, code, *options, profile="careful"):
+    """The id of the approval that CODE waits for."""
+    result = adder.run(code, "--profile", profile, *options)
+    assert result.outcome == "approval_required", result
+    return result.approval_id
+
+
+
+def state_of(adder, approval):
+    listed = world.made(adder, "approval", "list")["approvals"]
+    return next((each for each in listed if each["approval_id"] == approval), {"state": "gone"})
+
+
+@pytest.mark.quick
+def test_it_arrives_live_and_is_approved(page, window, served):
+    """The count in the title and in the navigation grows without a reload; the code then runs once."""
+    page.goto("/#/approvals")
+    settle(page)
+    purpose, code = harness.unique(), f"print('{harness.unique()}')"
+    approval = ask(served.adder, code, "--description", purpose)
+    row = page.get_by_role("navigation", name="Approvals and reviews").get_by_role("link", name=re.compile(purpose))
+    expect(row).to_be_visible()
+    assert re.match(r"\(\d+\) ", page.title())
+    row.click()
+    expect(detail(page).get_by_role("heading", name=purpose)).to_be_visible()
+    expect(detail(page)).to_contain_text(code)
+    expect(detail(page).get_by_role("region", name="Access")).to_be_visible()
+    assert not windows.axe_violations(page)
+    detail(page).get_by_role("button", name="Approve").click()
+    expect(detail(page).get_by_role("status")).to_contain_text("Approved by")
+    assert state_of(served.adder, approval)["state"] == "approved"
+    assert served.adder.run(code, "--profile", "careful", "--description", purpose, "--approval", approval).outcome == "ok"
+
+
+def test_a_denial_has_a_reason(page, window, served):
+    approval = ask(served.adder, f"print('{harness.unique()}')")
+    page.goto(f"/#/approvals/{approval}")
+    detail(page).get_by_role("button", name="Deny…").click()
+    page.get_by_role("dialog").get_by_label("Reason").fill("use the copy")
+    page.get_by_role("dialog").get_by_role("button", name="Deny").click()
+    expect(detail(page).get_by_role("status")).to_contain_text("use the copy")
+    denied = state_of(served.adder, approval)
+    assert (denied["state"], denied["reason"]) == ("denied", "use the copy")
+
+
+def test_by_keys_alone(page, window, served):
+    approval = ask(served.adder, f"print('{harness.unique()}')")
+    page.goto(f"/#/approvals/{approval}")
+    detail(page).get_by_role("button", name="Approve").wait_for()
+    page.keyboard.press("n")
+    page.keyboard.type("not now")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(detail(page).get_by_role("status")).to_contain_text("not now")
+    second = ask(served.adder, f"print('{harness.unique()}')")
+    page.goto(f"/#/approvals/{second}")
+    detail(page).get_by_role("button", name="Approve").wait_for()
+    page.keyboard.press("y")
+    page.keyboard.press("Enter")
+    expect(detail(page).get_by_role("status")).to_contain_text("Approved")
+    assert [state_of(served.adder, one)["state"] for one in (approval, second)] == ["denied", "approved"]
+
+
+def test_hidden_characters_are_made_visible(page, window, served):
+    """A text that runs backwards, or that nobody sees, cannot hide in what is approved."""
+    approval = ask(served.adder, "access = 'user\u202e\u2066# checked\u2069\u2066'\nzero\u200bwidth = 1\n\u0430 = 'a Cyrillic letter'")
+    page.goto(f"/#/approvals/{approval}")
+    code = detail(page).get_by_role("region", name="Code")
+    expect(code).to_contain_text(re.compile("U\\+202E|RLO|202E", re.I))
+    text = code.inner_text()
+    assert not set(text) & set("\u202e\u2066\u2069\u200b"), ascii(text)
+
+
+def test_a_second_window_decides(page, window, admin_window, served):
+    """Both show the decision; the first cannot decide again."""
+    approval = ask(served.adder, f"print('{harness.unique()}')")
+    other = admin_window().page
+    for each in (page, other):
+        each.goto(f"/#/approvals/{approval}")
+        detail(each).get_by_role("button", name="Approve").wait_for()
+    detail(other).get_by_role("button", name="Approve").click()
+    expect(detail(page).get_by_role("status")).to_contain_text("Approved")
+    expect(detail(page).get_by_role("button", name="Approve")).to_have_count(0)
+
+
+def test_a_cell_waits_for_the_other_window(page, window, admin_window, served):
+    """A cell of a careful session asks; somebody approves it in another window; it runs."""
+    session = world.made(served.adder, "session", "new", "--profile", "careful")["session_id"]
+    book = Notebook(page).show(session)
+    book.set_last("print('after the yes')").run_last()
+    expect(page.get_by_role("main")).to_contain_text(re.compile("approv", re.I))
+    other = admin_window().page
+    other.goto("/#/approvals")
+    waiting = other.get_by_role("navigation", name="Approvals and reviews").get_by_role("link")
+    waiting.first.click()
+    expect(detail(other)).to_contain_text("after the yes")
+    detail(other).get_by_role("button", name="Approve").click()
+    expect(detail(other).get_by_role("status")).to_contain_text("Approved")
+    expect(page.get_by_role("main")).to_contain_text(re.compile("approved", re.I))
+    served.adder.call("session", "rm", session)
+
+
+def test_an_ordinary_user_may_look_at_their_own_and_decide_nothing(user_window, served):
+    window = user_window()
+    page = window.open("approvals")
+    settle(page)
+    ask(served.adder, f"print('{harness.unique()}')")  # of the local account
+    expect(page.get_by_text("Nothing waits for a decision.")).to_be_visible()
+    expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+
+
+# ---- changes of a directory ----
+
+
+@pytest.fixture
+def folder(served):
+    name = harness.unique()
+    for file, text in (("report.md", world.REPORT), ("old.txt", "obsolete\n")):
+        served.adder.file(f"{name}/{file}", text)
+    return served.adder.own(served.adder.scratch / name)
+
+
+def review(served, folder):
+    result = served.adder.run(world.CHANGE, "--workdir", folder, "--review", "--description", "Publish")
+    assert result.outcome == "approval_required"
+    return result.approval_id
+
+
+@pytest.mark.quick
+def test_a_review_shows_the_diff_and_makes_the_changes(page, window, served, folder):
+    page.goto(f"/#/approvals/{review(served, folder)}")
+    for name in ("report.md", "summary.csv", "old.txt"):
+        expect(detail(page)).to_contain_text(name)
+    expect(detail(page)).to_contain_text("Quarterly report (final)")
+    expect(detail(page)).to_contain_text("Approved figures only.")
+    assert not windows.axe_violations(page)
+    assert (folder / "old.txt").exists()
+    detail(page).get_by_role("button", name="Make the changes").click()
+    expect(detail(page).get_by_role("status")).to_contain_text("The changes were made")
+    assert not (folder / "old.txt").exists() and "final" in (folder / "report.md").read_text()
+
+
+def test_dropped_changes_change_nothing(page, window, served, folder):
+    page.goto(f"/#/approvals/{review(served, folder)}")
+    detail(page).get_by_role("button", name="Drop…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Drop the changes").click()
+    expect(detail(page).get_by_role("status")).to_contain_text("The changes were dropped")
+    assert (folder / "old.txt").exists() and "draft" in (folder / "report.md").read_text()
+
+
+def test_on_a_phone(admin_window, served):
+    """The list, the request, the decision, and back, by touch."""
+    window = admin_window(viewport=windows.PHONE, has_touch=True, is_mobile=True)
+    purpose = harness.unique()
+    ask(served.adder, f"print('{harness.unique()}')", "--description", purpose)
+    page = window.open("approvals")
+    page.get_by_role("navigation", name="Approvals and reviews").get_by_role("link", name=re.compile(purpose)).tap()
+    assert windows.overflow(page) == []
+    detail(page).get_by_role("button", name="Approve").tap()
+    expect(detail(page).get_by_role("status")).to_contain_text("Approved")
+    page.get_by_role("link", name="All approvals").tap()
+    expect(page.get_by_role("navigation", name="Approvals and reviews")).to_be_visible()
