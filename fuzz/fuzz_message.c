@@ -57,6 +57,8 @@ check_answer (const char *text, gsize length)
   FUZZ_REQUIRE (!inspection || json_is_string (json_object_get (inspection, "name")));
   g_autoptr (json_t) rows = answer_read_rows (answer, 10);
   FUZZ_REQUIRE (!rows || json_array_size (json_object_get (rows, "rows")) <= 10);
+  g_autoptr (json_t) digests = answer_read_digests (answer);
+  FUZZ_REQUIRE (!digests || json_array_size (digests) <= 1000);
   g_autofree char *problem = answer_problem (answer);
   FUZZ_REQUIRE (!problem || !strpbrk (problem, "\n\r\x1b"));
 }

@@ -38,6 +38,8 @@ MODELS = {
     "Checkpoint": ("Checkpoint", "A checkpoint of a session."),
     "SessionInfo": ("SessionInfo", "A session."),
     "Variable": ("Variable", "A variable of a session."),
+    "Difference": ("Difference", "A variable with different values in two sessions."),
+    "Comparison": ("Comparison", "How the variables of two sessions differ."),
     "TableColumn": ("TableColumn", "A column of a table."),
     "TableRows": ("TableRows", "A page of the rows of a table."),
     "CompletionMatch": ("CompletionMatch", "What may stand at a cursor."),

@@ -44,6 +44,8 @@ MODELS = {
     "Checkpoint": ("makeCheckpoint", "", "A checkpoint of a session."),
     "SessionInfo": ("showSession", "", "A session."),
     "Variable": ("listVariables", "variables[]", "A variable of a session."),
+    "Difference": ("compareSessions", "differing[]", "A variable with different values in two sessions."),
+    "Comparison": ("compareSessions", "", "How the variables of two sessions differ."),
     "TableColumn": ("showRows", "columns[]", "A column of a table."),
     "TableRows": ("showRows", "", "A page of the rows of a table."),
     "CompletionMatch": ("completeCode", "matches[]", "What may stand at a cursor."),

@@ -118,6 +118,19 @@ session_show_rows (const struct operation_call *call, GError **error)
 }
 
 static json_t *
+session_compare_with (const struct operation_call *call, GError **error)
+{
+  struct session *session = session_of (call, error);
+  struct session *other = session ? sessions_find (call->caller->engine->engine->sessions, call->owner,
+                                                   operation_text (call, "with"), error)
+                                  : NULL;
+  json_t *differences = other ? session_compare (session, other, error) : NULL;
+  session_unref (session);
+  session_unref (other);
+  return differences;
+}
+
+static json_t *
 session_complete_code (const struct operation_call *call, GError **error)
 {
   struct session *session = session_of (call, error);
@@ -306,6 +319,15 @@ const struct operation session_operations[] = {
         .replies = session_variables_replies,
         .run = session_list_variables,
         .http = {"GET", OF_SESSION "/variables", "listVariables", 200},
+    },
+    {
+        .name = "session.compare",
+        .title = "Compare two sessions",
+        .text = "Which variables only one of them has, and which differ. Waits for running cells.",
+        .params = session_compare_params,
+        .replies = session_compare_replies,
+        .run = session_compare_with,
+        .http = {"POST", OF_SESSION "/compare", "compareSessions", 200},
     },
     {
         .name = "session.rows",

@@ -50,6 +50,11 @@ const struct field session_rows_params[] = {
     ASK_ROWS,
     {0},
 };
+const struct field session_compare_params[] = {
+    SESSION,
+    FIELD_NAME ("with", FALSE, "The other session's name or id."),
+    {0},
+};
 const struct field session_rename_params[] = {
     SESSION,
     FIELD_NAME ("name", TRUE, "Its new name; null: none."),
@@ -142,6 +147,21 @@ static const struct field variables_fields[] = {
     FIELD_END ("VariableList"),
 };
 
+static const struct field difference_fields[] = {
+    TEXT ("name", "The variable."),
+    PART ("here", variable_fields, "In this session."),
+    PART ("there", variable_fields, "In the other."),
+    FIELD_END ("Difference"),
+};
+static const struct field comparison_fields[] = {
+    LIST ("only_here", variable_fields, "That only this session has."),
+    LIST ("only_there", variable_fields, "That only the other has."),
+    LIST ("differing", difference_fields, "That both have, with different values."),
+    WHOLE ("same", "Number of variables with equal values."),
+    TEXTS ("unknown", "The names of those whose values could not be compared."),
+    FIELD_END ("Comparison"),
+};
+
 #define BUSY FLAG ("busy", "Whether the session is at work, and was not asked.")
 
 static const struct field match_fields[] = {
@@ -189,6 +209,7 @@ const struct field *const session_replies[] = {session_whole_fields, NULL};
 const struct field *const session_list_replies[] = {list_fields, NULL};
 const struct field *const session_variables_replies[] = {variables_fields, NULL};
 const struct field *const session_complete_replies[] = {completion_fields, NULL};
+const struct field *const session_compare_replies[] = {comparison_fields, NULL};
 const struct field *const session_inspect_replies[] = {inspection_fields, NULL};
 const struct field *const session_history_replies[] = {history_fields, NULL};
 const struct field *const session_checkpoint_replies[] = {new_checkpoint_fields, NULL};

@@ -401,6 +401,121 @@ def test_rows_of_a_table_that_a_run_kept(served, kind):
     assert len(served.get("/v1/records", secret=served.alice).json()["records"]) == before, "a page leaves no record"
 
 
+# ---- differences ----
+
+VALUES = """class Thing:
+    def __init__(self, size): self.size = size
+    def grow(self): return self.size + 1
+def double(x, by=[2]): return x * by[0]
+number, text, nested, thing, members, generator = 1, 'a', [1, {'k': (2, None)}], Thing(1), {'b', 'a', 'c'}, (x for x in ())
+twice = ['word', 'word']
+"""
+
+
+def compare(asked, other):
+    found = asked.ask("POST", "/compare", {"with": other.id})
+    return {
+        "here": [each["name"] for each in found["only_here"]],
+        "there": [each["name"] for each in found["only_there"]],
+        "differing": [each["name"] for each in found["differing"]],
+        "same": found["same"],
+        "unknown": found["unknown"],
+    }
+
+
+@pytest.mark.quick
+def test_comparing_sessions(served, either):
+    """Values are equal in another process too, where texts have other hashes and objects other addresses."""
+    other = Asked(served, either.info["environment"])
+    either.cell(VALUES + "mine = 1")
+    other.cell(VALUES.replace("'word', 'word'", "'word', 'wo' + str('rd')") + "more = 2\nless = 3")
+    assert compare(either, other) == {"here": ["mine"], "there": ["more", "less"], "differing": [], "same": 8, "unknown": ["generator"]}
+    other.cell("number = 1.0\ntext += 'b'\nnested[1]['k'] = (2, 3)\nthing.size = 2\nmembers.add('d')\ndef double(x, by=[3]): return x * by[0]\ngenerator = []")
+    found = compare(either, other)
+    assert found["differing"] == ["double", "number", "text", "nested", "thing", "members", "generator"] and found["same"] == 2
+    difference = either.ask("POST", "/compare", {"with": other.id})["differing"][1]
+    assert (difference["here"]["type"], difference["there"]["type"]) == ("int", "float") and "digest" not in difference["here"]
+    assert compare(either, either)["same"] == 9 and either.show()["cells"] == 1
+    other.end()
+    assert either.ask("POST", "/compare", {"with": other.id}, status=410)["detail"]
+
+
+def test_comparing_a_branch(served, notebook):
+    notebook.cell(TABLE + "array = np.arange(10)\nindexed = table.set_index('word')\nlists = pd.DataFrame({'a': [[1], [2]]})")
+    (made,) = notebook.ask("POST", "/branches", {}, status=201)["sessions"]
+    branch = Asked.__new__(Asked)
+    branch.served, branch.id, branch.path = served, made["session_id"], f"/v1/sessions/{made['session_id']}"
+    assert compare(notebook, branch) == {"here": [], "there": [], "differing": [], "same": 4, "unknown": []}
+    branch.cell("table.loc[0, 'number'] = 4\narray[3] = 7\nindexed = indexed.sort_index()\nlists.loc[0, 'a'].append(2)")
+    assert compare(notebook, branch)["differing"] == ["table", "array", "indexed", "lists"]
+    branch.end()
+
+
+def test_what_cannot_be_compared(served, asked):
+    asked.cell("""class Slow:
+    def __reduce__(self):
+        while True: pass
+class Bad:
+    def __reduce__(self): raise ValueError('no')
+slow, bad, deep, long, loop = Slow(), Bad(), [], list(range(3_000_000)), []
+loop.append(loop)
+for _ in range(1000): deep = [deep]
+""")
+    other = Asked(served)
+    other.cell("slow, bad, deep, long, loop = [None] * 5")
+    found = asked.ask("POST", "/compare", {"with": other.id})
+    assert [each["name"] for each in found["differing"]] == ["slow", "bad", "deep", "long", "loop"], "their types say it"
+    asked.cell("del slow")
+    found = asked.ask("POST", "/compare", {"with": asked.id})
+    assert found["unknown"] == ["bad", "deep", "long", "loop"] and found["same"] == 2
+    other.end()
+
+
+ODD_DIGESTS = {
+    "nothing": "None",
+    "a digest that is a number": "[{'name': 'a', 'type': 'int', 'shape': None, 'bytes': 1, 'digest': 5}]",
+    "no digest": "[{'name': 'a', 'type': 'int', 'shape': None, 'bytes': 1}]",
+    "too many": "[{'name': 'a', 'type': 'int', 'shape': None, 'bytes': 1, 'digest': None}] * 1001",
+}
+
+
+@pytest.mark.parametrize("name", ODD_DIGESTS)
+def test_hostile_digests_end_their_session(served, asked, name):
+    other = Asked(served)
+    hostile(other, "digests", "of_variables", ODD_DIGESTS[name])
+    asked.ask("POST", "/compare", {"with": other.id}, status=410)
+    assert (other.show()["state"], asked.show()["state"]) == ("ended", "idle")
+
+
+def test_names_that_come_twice(served, asked):
+    """In the answer of a hostile session: nothing is counted twice."""
+    other = Asked(served)
+    one = "{'name': 'a', 'type': 'int', 'shape': None, 'bytes': 1, 'digest': 'x'}"
+    hostile(other, "digests", "of_variables", f"[{one}] * 1000")
+    found = other.ask("POST", "/compare", {"with": other.id})
+    assert found["same"] == 1 and found["differing"] == []
+    other.end()
+
+
+def test_comparing_with_anothers_session(served, asked):
+    theirs = served.post("/v1/sessions", {"environment": "system"}, secret=served.bob).json()["session_id"]
+    for other in (theirs, "no-such"):
+        asked.ask("POST", "/compare", {"with": other}, status=404)
+    for body in ({}, {"with": None}, {"with": 5}, {"with": "a b"}):
+        asked.ask("POST", "/compare", body, status=400)
+    served.ask("DELETE", f"/v1/sessions/{theirs}", secret=served.bob)
+
+
+def test_comparing_at_the_command_line(sessions):
+    one, other = sessions.new(), sessions.new()
+    sessions.cell(one, "a = 1; b = 2; same = 3")
+    sessions.cell(other, "a = 'x'; same = 3; text = '\\x1b'")
+    shown = sessions.adder.call("session", "compare", one, other)
+    lines = [line.split() for line in shown.stdout.splitlines()]
+    assert shown.returncode == 0 and lines == [["NAME", "HERE", "THERE"], ["a", "int", "str", "1"], ["b", "int", "-"], ["text", "-", "str", "1"], ["1", "the", "same"]]
+    assert sessions.ask("compare", one, one)["same"] == 3
+
+
 # ---- names and branches ----
 
 
@@ -468,6 +583,7 @@ QUESTIONS = {
     "inspect": ("POST", "/inspect", {"code": "a", "cursor": 1}),
     "rename": ("POST", "/rename", {"name": None}),
     "rows": ("GET", "/rows?name=a", None),
+    "compare": ("POST", "/compare", {"with": "another"}),
 }
 
 
@@ -485,6 +601,7 @@ def test_sessions_that_have_ended(served, name):
     method, path, body = QUESTIONS[name]
     asked = Asked(served)
     asked.end()
+    body = {"with": asked.id} if name == "compare" else body
     reply = served.ask(method, asked.path + path, body, secret=served.alice)
     assert reply.status == 410 and "on request" in reply.json()["detail"], reply
 

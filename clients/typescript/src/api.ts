@@ -351,6 +351,30 @@ export interface Variable {
   value?: string | undefined;
 }
 
+/** A variable with different values in two sessions. */
+export interface Difference {
+  /** The variable. */
+  name: string;
+  /** In this session. */
+  here: Variable;
+  /** In the other. */
+  there: Variable;
+}
+
+/** How the variables of two sessions differ. */
+export interface Comparison {
+  /** That only this session has. */
+  only_here: Variable[];
+  /** That only the other has. */
+  only_there: Variable[];
+  /** That both have, with different values. */
+  differing: Difference[];
+  /** Number of variables with equal values. */
+  same: number;
+  /** The names of those whose values could not be compared. */
+  unknown: string[];
+}
+
 /** A column of a table. */
 export interface TableColumn {
   /** Its name, at most 200 characters. */

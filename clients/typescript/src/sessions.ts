@@ -4,6 +4,7 @@
 import type {
   CellOptions as ApiCellOptions,
   Checkpoint,
+  Comparison,
   Completion,
   History,
   Inspection,
@@ -102,6 +103,12 @@ export class Session {
     const asking = { query, signal: options.signal };
     return (await this.#http.ask<{ variables: Variable[] }>("GET", this.#path("variables"), asking))
       .variables;
+  }
+
+  /** How its variables and those of `other`, a session, its name or its id, differ. */
+  async compare(other: string | Session, options: CallOptions = {}): Promise<Comparison> {
+    const asking = { body: { with: typeof other === "string" ? other : other.id }, signal: options.signal };
+    return this.#http.ask("POST", this.#path("compare"), asking);
   }
 
   /** A page of the rows of the table `name`, a variable. */

@@ -15,6 +15,7 @@
 #define KIND_BYTES      40
 #define SIGNATURE_BYTES 2000
 #define TEXT_BYTES      8192
+#define DIGEST_BYTES    64
 #define PROBLEM_BYTES   400
 
 /* The runner's own bound (runner/python/complete.py). */
@@ -110,6 +111,14 @@ answer_read_variables (const json_t *answer, guint64 value_bytes)
   if (!list || !message_is_count (count))
     return NULL;
   return json_pack ("{s:O, s:I}", "variables", list, "count", json_integer_value (count));
+}
+
+json_t *
+answer_read_digests (const json_t *answer)
+{
+  static const struct answer_member members[] = {
+      ANSWER_VARIABLE, {"digest", FIELD_TEXT | FIELD_NULL, DIGEST_BYTES}, {0}};
+  return answer_copy_list (json_object_get (answer, "variables"), members, 0, VARIABLES_MAX);
 }
 
 /* ---- rows ---- */

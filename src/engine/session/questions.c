@@ -23,6 +23,7 @@ struct question {
   const json_t *details; /* its other members; or NULL */
   gint64 most_us;
   gboolean at_once; /* does not wait for the session */
+  gboolean partial; /* an answer with an error counts */
   gboolean resets;
   /* The answer checked and copied, NULL when it is malformed. BOUND is the question's. */
   json_t *(*read) (const json_t *answer, guint64 bound);
@@ -41,8 +42,8 @@ question_exchange (struct session *session, const struct question *question, str
       session_exchange (session, WIRE_ASK, text, length, question->most_us, interrupt, error);
   if (!answer)
     return NULL;
-  json_t *value = question->read (answer, question->bound);
-  g_autofree char *problem = value ? NULL : answer_problem (answer);
+  g_autofree char *problem = question->partial ? NULL : answer_problem (answer);
+  json_t *value = problem ? NULL : question->read (answer, question->bound);
   if (problem)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "the session could not answer: %s", problem);
   else if (!value)
@@ -96,7 +97,8 @@ session_ask (struct session *session, const struct question *question, GError **
 json_t *
 session_variables (struct session *session, const char *const *names, GError **error)
 {
-  struct question question = {.what = "variables", .most_us = ANSWER_US, .read = answer_read_variables};
+  struct question question = {
+      .what = "variables", .most_us = ANSWER_US, .partial = TRUE, .read = answer_read_variables};
   if (!names)
     return session_ask (session, &question, error);
   /* One answer has all values, and JSON may need six bytes for one. */
@@ -115,7 +117,7 @@ json_t *
 session_reset (struct session *session, GError **error)
 {
   const struct question question = {
-      .what = "reset", .most_us = ANSWER_US, .read = answer_read_variables, .resets = TRUE};
+      .what = "reset", .most_us = ANSWER_US, .partial = TRUE, .read = answer_read_variables, .resets = TRUE};
   return session_ask (session, &question, error);
 }
 
@@ -135,6 +137,111 @@ session_rows (struct session *session, const json_t *page, GError **error)
   g_autofree char *name = text_one_line (json_member_text (page, "name"), NAME_SHOWN);
   g_autofree char *what = g_strdup_printf ("the variable %s", name);
   return rows && !answer_rows_refused (rows, what, error) ? g_steal_pointer (&rows) : NULL;
+}
+
+/* ---- comparison ---- */
+
+static json_t *
+read_digests (const json_t *answer, G_GNUC_UNUSED guint64 bound)
+{
+  json_t *list = answer_read_digests (answer);
+  return list ? json_pack ("{s:o}", "variables", list) : NULL;
+}
+
+static json_t *
+session_digests (struct session *session, GError **error)
+{
+  const struct question question = {.what = "digests", .most_us = ANSWER_US, .read = read_digests};
+  return session_ask (session, &question, error);
+}
+
+enum likeness { LIKE_SAME, LIKE_DIFFERING, LIKE_UNKNOWN };
+
+/* Digests of different types or shapes need not be looked at. */
+static enum likeness
+compare_variables (const json_t *here, const json_t *there)
+{
+  static const char *const facts[] = {"type", "shape"};
+  for (gsize i = 0; i < G_N_ELEMENTS (facts); i++)
+    if (!json_equal (json_object_get (here, facts[i]), json_object_get (there, facts[i])))
+      return LIKE_DIFFERING;
+  const json_t *one = json_object_get (here, "digest"), *other = json_object_get (there, "digest");
+  if (!json_is_string (one) || !json_is_string (other))
+    return LIKE_UNKNOWN;
+  return json_equal (one, other) ? LIKE_SAME : LIKE_DIFFERING;
+}
+
+/* VARIABLE as session.variables has it. */
+static json_t *
+without_digest (const json_t *variable)
+{
+  json_t *copy = json_copy ((json_t *)(guintptr)variable);
+  json_object_del (copy, "digest");
+  return copy;
+}
+
+/* The variables of LIST by name; the list's. Of equal names the last counts. */
+static GHashTable *
+by_name (const json_t *list)
+{
+  GHashTable *table = g_hash_table_new (g_str_hash, g_str_equal);
+  gsize index;
+  json_t *variable;
+  json_array_foreach (list, index, variable)
+      g_hash_table_replace (table, (char *)(guintptr)json_member_text (variable, "name"), variable);
+  return table;
+}
+
+/* Those of LIST whose names are not in OTHERS. */
+static json_t *
+only_in (const json_t *list, GHashTable *others)
+{
+  json_t *only = json_array ();
+  gsize index;
+  json_t *variable;
+  json_array_foreach (list, index, variable)
+  {
+    if (!g_hash_table_contains (others, json_member_text (variable, "name")))
+      json_array_append_new (only, without_digest (variable));
+  }
+  return only;
+}
+
+static json_t *
+compare_lists (const json_t *here, const json_t *there)
+{
+  g_autoptr (GHashTable) mine = by_name (here), others = by_name (there);
+  json_t *differing = json_array (), *unknown = json_array ();
+  json_int_t same = 0;
+  gsize index;
+  json_t *variable;
+  json_array_foreach (here, index, variable)
+  {
+    const char *name = json_member_text (variable, "name");
+    const json_t *other = g_hash_table_lookup (others, name);
+    if (!other || g_hash_table_lookup (mine, name) != variable)
+      continue;
+    enum likeness likeness = compare_variables (variable, other);
+    if (likeness == LIKE_UNKNOWN)
+      json_array_append_new (unknown, json_string (name));
+    else if (likeness == LIKE_DIFFERING)
+      json_array_append_new (differing,
+                             json_pack ("{s:s, s:o, s:o}", "name", name, "here", without_digest (variable),
+                                        "there", without_digest (other)));
+    else
+      same++;
+  }
+  return json_pack ("{s:o, s:o, s:o, s:I, s:o}", "only_here", only_in (here, others), "only_there",
+                    only_in (there, mine), "differing", differing, "same", same, "unknown", unknown);
+}
+
+json_t *
+session_compare (struct session *session, struct session *other, GError **error)
+{
+  g_autoptr (json_t) here = session_digests (session, error);
+  g_autoptr (json_t) there = here ? session_digests (other, error) : NULL;
+  return there ? compare_lists (json_object_get (here, "variables"), json_object_get (there, "variables"))
+               : NULL;
 }
 
 /* ---- while somebody types ---- */

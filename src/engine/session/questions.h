@@ -20,6 +20,10 @@ json_t *session_reset (struct session *session, GError **error);
  * session in use answers at once, with "busy". */
 json_t *session_complete (struct session *session, const char *code, guint64 cursor, GError **error);
 
+/* {"only_here", "only_there", "differing", "same", "unknown"}: how the variables of SESSION and OTHER differ.
+ * They are asked one after the other. */
+json_t *session_compare (struct session *session, struct session *other, GError **error);
+
 /* A page of the rows of a variable: PAGE has "name", "offset", "limit", "sort" (may be null), "descending"
  * and "filter" (may be null). The value is that of answer_read_rows, without "refused".
  * ADDER_ERROR_NOT_FOUND: there is no such variable; ADDER_ERROR_INVALID: it has no such rows. */

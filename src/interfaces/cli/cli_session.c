@@ -221,6 +221,9 @@ static const struct cli_command commands[] = {
      ASKS ("session.forget", {"session", "checkpoint"}, 2), .examples = "adder session forget lab before"},
     {"branch", "SESSION", "create independent copies that continue from it", session_branch,
      .examples = "adder session branch lab --count 2"},
+    {"compare", "SESSION OTHER", "show which variables differ",
+     ASKS ("session.compare", {"session", "with"}, 2, session_view_comparison),
+     .examples = "adder session compare lab other"},
     {"rm", "SESSION...", "end sessions", cli_session_end, .examples = "adder session rm lab"},
     {0},
 };

@@ -21,7 +21,7 @@ import types
 import _signal
 import _thread
 
-from adder_runner import _adder, attempts, blocked, branches, children, complete, denials, display, execution, figures, guard, guarded, places, rows, shell, tracebacks, variables
+from adder_runner import _adder, attempts, blocked, branches, children, complete, denials, digests, display, execution, figures, guard, guarded, places, rows, shell, tracebacks, variables
 
 INPUT_MISSING = "input() was called, but this cell has no standard input; pass it with the cell"
 NAMES_MAX = 20
@@ -352,8 +352,11 @@ class Session:
     def ask_rows(self, request):
         return rows.of_variable(self.names, request)
 
+    def ask_digests(self, request):
+        return {"variables": digests.of_variables(self.names, self.hidden())}
+
     # By what the daemon calls them.
-    questions = {"variables": ask_variables, "value": ask_variables, "reset": ask_reset, "complete": ask_complete, "inspect": ask_inspect, "rows": ask_rows}
+    questions = {"variables": ask_variables, "value": ask_variables, "reset": ask_reset, "complete": ask_complete, "inspect": ask_inspect, "rows": ask_rows, "digests": ask_digests}
 
     def reset(self):
         figures.close_all()

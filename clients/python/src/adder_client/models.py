@@ -371,6 +371,34 @@ class Variable:
 
 
 @dataclasses.dataclass(frozen=True)
+class Difference:
+    """A variable with different values in two sessions."""
+
+    name: str
+    """The variable."""
+    here: Variable
+    """In this session."""
+    there: Variable
+    """In the other."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """How the variables of two sessions differ."""
+
+    same: int
+    """Number of variables with equal values."""
+    only_here: List[Variable] = dataclasses.field(default_factory=list)
+    """That only this session has."""
+    only_there: List[Variable] = dataclasses.field(default_factory=list)
+    """That only the other has."""
+    differing: List[Difference] = dataclasses.field(default_factory=list)
+    """That both have, with different values."""
+    unknown: List[str] = dataclasses.field(default_factory=list)
+    """The names of those whose values could not be compared."""
+
+
+@dataclasses.dataclass(frozen=True)
 class TableColumn:
     """A column of a table."""
 

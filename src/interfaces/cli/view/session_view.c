@@ -231,6 +231,53 @@ session_view_variables (const json_t *answer)
     g_array_unref (table.cells);
 }
 
+/* ---- comparison ---- */
+
+/* The type of VARIABLE, and its shape if it has one. */
+static char *
+session_view_about (const json_t *variable)
+{
+  g_autofree char *type = session_view_plain (variable, "type"), *shape = session_view_shape_text (variable);
+  return g_strdup_printf ("%s%s%s", type, shape[0] ? " " : "", shape);
+}
+
+static void
+add_difference (struct text_table *table, const char *name, char *here, char *there)
+{
+  text_table_add (table, text_one_line (name, CELL_BYTES));
+  text_table_add (table, here);
+  text_table_add (table, there);
+}
+
+void
+session_view_comparison (const json_t *answer)
+{
+  static const char *const heads[] = {"NAME", "HERE", "THERE"};
+  const json_t *here = json_object_get (answer, "only_here"), *there = json_object_get (answer, "only_there");
+  const json_t *differing = json_object_get (answer, "differing"),
+               *unknown = json_object_get (answer, "unknown");
+  struct text_table table;
+  gsize i;
+  json_t *one;
+  text_table_init (&table, heads, G_N_ELEMENTS (heads));
+  json_array_foreach (differing, i, one) add_difference (&table, json_member_text (one, "name"),
+                                                         session_view_about (json_object_get (one, "here")),
+                                                         session_view_about (json_object_get (one, "there")));
+  json_array_foreach (here, i, one)
+      add_difference (&table, json_member_text (one, "name"), session_view_about (one), g_strdup ("-"));
+  json_array_foreach (there, i, one)
+      add_difference (&table, json_member_text (one, "name"), g_strdup ("-"), session_view_about (one));
+  json_array_foreach (unknown, i, one)
+      add_difference (&table, json_string_value (one), g_strdup ("cannot be compared"), g_strdup (""));
+  if (json_array_size (differing) + json_array_size (here) + json_array_size (there) +
+          json_array_size (unknown) >
+      0)
+    text_table_print (&table);
+  else
+    g_array_unref (table.cells);
+  cli_print_line ("%" JSON_INTEGER_FORMAT " the same", json_integer_value (json_object_get (answer, "same")));
+}
+
 /* ---- history ---- */
 
 static void

@@ -14,6 +14,9 @@ void session_view_names (const json_t *answer);
 /* One session, a line for each member. */
 void session_view_one (const json_t *session);
 
+/* What session.compare says: a line for each variable that differs. */
+void session_view_comparison (const json_t *answer);
+
 /* {"variables": [...]}: a table, or NAME = VALUE where values were asked for. */
 void session_view_variables (const json_t *answer);
 

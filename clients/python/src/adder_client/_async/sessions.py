@@ -79,6 +79,11 @@ class AsyncSession:
         reply = await self._http.ask("GET", self._path("variables"), query=query)
         return [decode(models.Variable, each) for each in reply["variables"]]
 
+    async def compare(self, other: Union[str, AsyncSession]) -> models.Comparison:
+        """How its variables and those of OTHER, a session, its name or its id, differ."""
+        body = {"with": other if isinstance(other, str) else other.id}
+        return decode(models.Comparison, await self._http.ask("POST", self._path("compare"), body=body))
+
     async def rows(
         self,
         name: str,

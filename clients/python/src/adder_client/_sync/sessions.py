@@ -80,6 +80,11 @@ class Session:
         reply = self._http.ask("GET", self._path("variables"), query=query)
         return [decode(models.Variable, each) for each in reply["variables"]]
 
+    def compare(self, other: Union[str, Session]) -> models.Comparison:
+        """How its variables and those of OTHER, a session, its name or its id, differ."""
+        body = {"with": other if isinstance(other, str) else other.id}
+        return decode(models.Comparison, self._http.ask("POST", self._path("compare"), body=body))
+
     def rows(
         self,
         name: str,
