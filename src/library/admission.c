@@ -22,6 +22,7 @@ get_approval (AdderEngine *engine, struct run_request *resolved, const struct ap
     return FALSE;
   if (answer.granted) {
     resolved->approved = answer.id ? answer.id : g_strdup ("always");
+    resolved->approved_by = answer.decided;
     return TRUE;
   }
   resolved->approval_id = answer.id;

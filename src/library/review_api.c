@@ -78,6 +78,7 @@ may_commit (struct approvals *approvals, const struct run_request *request, cons
   if (!approvals_decide (approvals, &subject, NULL, &answer, &problem))
     log_warning ("review %s: %s", id, problem->message);
   g_free (answer.id);
+  g_free (answer.decided);
   return answer.granted;
 }
 

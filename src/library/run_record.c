@@ -205,6 +205,13 @@ tell_waits (const struct telling *telling)
 }
 
 static json_t *
+tell_approved_by (const struct telling *telling)
+{
+  const char *text = telling->request->approved_by;
+  return text ? json_text_or_null (text) : NULL;
+}
+
+static json_t *
 tell_signal (const struct telling *telling)
 {
   int number = telling->summary->signal;
@@ -216,12 +223,12 @@ static const struct {
   const char *name;
   json_t *(*tell) (const struct telling *telling);
 } members[] = {
-    {"description", tell_description}, {"arguments", tell_arguments},    {"argv", tell_argv},
-    {"variables", tell_variables},     {"inputs", tell_inputs},          {"analysis", tell_analysis},
-    {"workdir", tell_workdir},         {"limits", tell_limits},          {"missing", tell_missing},
-    {"output", tell_output},           {"files", run_record_tell_files}, {"error", tell_error},
-    {"signal", tell_signal},           {"denials", tell_denials},        {"network", tell_network},
-    {"waits_for", tell_waits},
+    {"description", tell_description}, {"arguments", tell_arguments},     {"argv", tell_argv},
+    {"variables", tell_variables},     {"inputs", tell_inputs},           {"analysis", tell_analysis},
+    {"workdir", tell_workdir},         {"limits", tell_limits},           {"missing", tell_missing},
+    {"output", tell_output},           {"files", run_record_tell_files},  {"error", tell_error},
+    {"signal", tell_signal},           {"denials", tell_denials},         {"network", tell_network},
+    {"waits_for", tell_waits},         {"approved_by", tell_approved_by},
 };
 
 /* ---- the whole ---- */

@@ -33,7 +33,7 @@ approval_show (const struct operation_call *call, GError **error)
 static struct approver
 approver_of (const struct operation_call *call)
 {
-  return (struct approver){.owner = call->owner};
+  return (struct approver){.owner = call->owner, .name = call->caller->owner};
 }
 
 static json_t *
@@ -62,18 +62,28 @@ static const struct field bound_fields[] = {
     FIELD_END ("BoundFile"),
 };
 
+static const struct field approval_network_fields[] = {
+    TEXT ("mode", "none, hosts (only those that are named), or all."),
+    TEXT_0 ("hosts", "Which, as the profile names them."),
+    TEXT_0 ("secret_host", "The host for which it has a key, without seeing it."),
+    FIELD_END ("ApprovalNetwork"),
+};
+
 /* What both have: list rows and single approvals. */
 /* clang-format off */
 #define APPROVAL_HEAD \
     TEXT ("approval_id", "Its id."), \
     TEXT ("kind", "run, or changes of a directory."), \
     TEXT ("state", "pending, approved or denied."), \
+    TEXT_0 ("owner", "Who asked."), \
     TEXT_0 ("conversation", "The conversation to which it belongs."), \
     TEXT ("digest", "The digest of everything that the approval covers."), \
     TEXT_0 ("review_id", "For changes: the review."), \
     TEXT_0 ("reason", "Why it was denied."), \
     TEXT ("asked", "In UTC."), \
     WHOLE ("expires_in_ms", "Time until it expires."), \
+    TEXT_0 ("decided_by", "Who approved or denied it."), \
+    TEXT_0 ("decided", "When, in UTC."), \
     {.name = "outcome", .types = FIELD_OBJECT | FIELD_NULL, .text = "For changes: their outcome."}, \
     TEXT_0 ("description", "The requester's description of the code."), \
     TEXT_0 ("profile", "The profile with which it would run."), \
@@ -100,6 +110,8 @@ static const struct field approval_fields[] = {
           .text = "The variables that the code starts with, and their values."),
     SOME (.name = "arguments", .types = FIELD_LIST, .items = FIELD_TEXT | FIELD_NULL,
           .text = "The elements of sys.argv after the name."),
+    SOME (.name = "network", .types = FIELD_OBJECT, .members = approval_network_fields,
+          .text = "What it may reach over the network."),
     SOME (.name = "limits", .types = FIELD_OBJECT, .items = FIELD_INTEGER, .text = "The requested limits."),
     FIELD_END ("Approval"),
 };
@@ -119,15 +131,20 @@ static const struct field approval_list_fields[] = {
 
 #define APPROVAL FIELD_ID ("approval", "Its id.")
 
-static const struct field show_params[] = {APPROVAL, ASK_WAIT, {0}};
+static const struct field list_params[] = {ASK_OWNER, {0}};
+static const struct field show_params[] = {APPROVAL, ASK_WAIT, ASK_OWNER, {0}};
 static const struct field approve_params[] = {
     APPROVAL,
     ASK_FLAG ("always", "Also approve later requests of its conversation with the same profile, environment, "
                         "isolation and directory."),
+    ASK_OWNER,
     {0},
 };
 static const struct field deny_params[] = {
-    APPROVAL, ASK_TEXT ("reason", 10000, "Why; shown to the requester, shortened to 500 bytes."), {0}};
+    APPROVAL,
+    ASK_TEXT ("reason", 10000, "Why; shown to the requester, shortened to 500 bytes."),
+    ASK_OWNER,
+    {0}};
 
 static const struct field *const one_replies[] = {approval_fields, NULL};
 static const struct field *const list_replies[] = {approval_list_fields, NULL};
@@ -142,7 +159,7 @@ const struct operation approval_operations[] = {
         .name = "approval.list",
         .title = "List the approvals",
         .text = "Pending ones first. Their code is not included.",
-        .params = no_params,
+        .params = list_params,
         .replies = list_replies,
         .run = approval_list,
         .http = {"GET", APPROVALS, "listApprovals", 200},

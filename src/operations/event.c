@@ -74,13 +74,13 @@ event_kinds_of (const char *text)
   return kinds;
 }
 
-/* Approvals and reviews of other owners are nobody's to see. */
+/* Reviews of other owners are nobody's to see. */
 static guint
 event_kinds_seen (const struct operation_call *call)
 {
   guint kinds = event_kinds_of (operation_text (call, "kinds"));
   gboolean own = g_strcmp0 (call->owner, call->caller->owner) == 0;
-  return own ? kinds : kinds & (1u << EVENT_RUN | 1u << EVENT_SESSION);
+  return own ? kinds : kinds & ~(1u << EVENT_REVIEW);
 }
 
 static json_t *

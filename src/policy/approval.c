@@ -25,6 +25,7 @@ approval_free (gpointer data)
   g_free (approval->place);
   g_free (approval->review_id);
   g_free (approval->reason);
+  g_free (approval->decided_by);
   json_decref (approval->shown);
   json_decref (approval->outcome);
   g_free (approval);
@@ -35,6 +36,7 @@ grant_free (gpointer data)
 {
   struct approval_grant *grant = data;
   g_free (grant->key);
+  g_free (grant->decided);
   g_free (grant);
 }
 
@@ -177,13 +179,13 @@ grant_key (enum approval_kind kind, const char *owner, const char *conversation,
   return approval_digest_end (digest);
 }
 
-/* Counts as its use. */
+/* The grant that SUBJECT has, or NULL. Counts as its use. */
 REQUIRES (approvals)
-static gboolean
-has_grant (struct approvals *approvals, const struct approval_subject *subject)
+static const struct approval_grant *
+find_grant (struct approvals *approvals, const struct approval_subject *subject)
 {
   if (!subject->conversation || g_queue_is_empty (&approvals->grants))
-    return FALSE;
+    return NULL;
   g_autofree char *key = grant_key (subject->kind, subject->owner, subject->conversation, subject->place);
   for (GList *at = approvals->grants.head; at; at = at->next) {
     struct approval_grant *grant = at->data;
@@ -192,9 +194,9 @@ has_grant (struct approvals *approvals, const struct approval_subject *subject)
     grant->expires_us = g_get_monotonic_time () + approvals->always_us;
     g_queue_unlink (&approvals->grants, at);
     g_queue_push_tail_link (&approvals->grants, at);
-    return TRUE;
+    return grant;
   }
-  return FALSE;
+  return NULL;
 }
 
 void
@@ -202,6 +204,7 @@ approvals_grant (struct approvals *approvals, const struct approval *approval)
 {
   struct approval_grant *grant = g_new0 (struct approval_grant, 1);
   grant->key = grant_key (approval->kind, approval->owner, approval->conversation, approval->place);
+  grant->decided = approval_decided (approval);
   grant->expires_us = g_get_monotonic_time () + approvals->always_us;
   g_queue_push_tail (&approvals->grants, grant);
   while (approvals->grants.length > GRANTS_MAX)
@@ -316,8 +319,11 @@ approval_decide (struct approvals *approvals, const struct approval_subject *sub
   struct approval *approval = find_for (approvals, subject, given, &answer->note);
   if (approval && approval->state == APPROVAL_DENIED)
     return approval_refuse (approval, error);
-  answer->granted = has_grant (approvals, subject) || (approval && approval->state == APPROVAL_APPROVED);
+  const struct approval_grant *grant = find_grant (approvals, subject);
+  gboolean is_approved = approval && approval->state == APPROVAL_APPROVED;
+  answer->granted = grant || is_approved;
   if (answer->granted) {
+    answer->decided = is_approved ? approval_decided (approval) : g_strdup (grant->decided);
     answer->id = approval ? g_strdup (approval->id) : NULL;
     if (approval && !approval->deciding) {
       log_info ("approval %s is used", approval->id);

@@ -67,6 +67,8 @@ struct approval_answer {
   gboolean granted; /* it may happen, now and once */
   char *id;         /* of the approval that counts, NULL for an "always"; else of the pending one; the
                        caller's */
+  char *decided;    /* who granted it and when, for the record: "token:boss, 2026-11-22T05:09:51.123Z"; NULL:
+                     * nobody in particular; the caller's */
   const char *note; /* why the GIVEN one does not count, or NULL; static */
 };
 
@@ -79,12 +81,14 @@ gboolean approvals_decide (struct approvals *approvals, const struct approval_su
 /* ---- deciding ---- */
 
 /* CONVERSATION: the only one in which the caller may speak, an agent, or NULL: a person. A conversation
- * cannot approve its own requests. */
+ * cannot approve its own requests. OWNER: whose requests they decide about; NULL: everybody's. NAME: who they
+ * are themselves, which is shown; NULL: nobody in particular. */
 struct approver {
-  const char *owner, *conversation;
+  const char *owner, *conversation, *name;
 };
 
-/* {"approvals": [...]}, pending ones first, without their code. The caller's. */
+/* {"approvals": [...]} of OWNER (NULL, here and below: of everybody), pending ones first, without their code.
+ * The caller's. */
 json_t *approvals_list (struct approvals *approvals, const char *owner);
 /* One, with all that is shown. ADDER_ERROR_NOT_FOUND. */
 json_t *approvals_show (struct approvals *approvals, const char *owner, const char *id, GError **error);

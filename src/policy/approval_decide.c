@@ -20,17 +20,27 @@ static const char *const state_names[] = {
 
 /* ---- showing ---- */
 
+char *
+approval_decided (const struct approval *approval)
+{
+  g_autofree char *when = text_time (approval->decided_us);
+  return approval->decided_by ? g_strdup_printf ("%s, %s", approval->decided_by, when) : NULL;
+}
+
 static json_t *
 approval_decide_show (const struct approval *approval)
 {
   g_autofree char *asked = text_time (approval->asked_us);
+  g_autofree char *decided = approval->decided_us > 0 ? text_time (approval->decided_us) : NULL;
   gint64 left_us = MAX (approval->expires_us - g_get_monotonic_time (), 0);
-  return json_pack ("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:s, s:I, s:O?}", "approval_id", approval->id,
-                    "kind", kind_names[approval->kind], "state", state_names[approval->state], "conversation",
+  return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:s, s:I, s:o, s:o, s:O?}", "approval_id",
+                    approval->id, "kind", kind_names[approval->kind], "state", state_names[approval->state],
+                    "owner", json_text_or_null (approval->owner[0] ? approval->owner : NULL), "conversation",
                     json_text_or_null (approval->conversation), "digest", approval->digest, "review_id",
                     json_text_or_null (approval->review_id), "reason", json_text_or_null (approval->reason),
-                    "asked", asked, "expires_in_ms", (json_int_t)(left_us / 1000), "outcome",
-                    approval->outcome);
+                    "asked", asked, "expires_in_ms", (json_int_t)(left_us / 1000), "decided_by",
+                    json_text_or_null (approval->decided_by), "decided", json_text_or_null (decided),
+                    "outcome", approval->outcome);
 }
 
 static json_t *
@@ -64,7 +74,7 @@ approvals_list (struct approvals *approvals, const char *owner)
   for (int pending = 1; pending >= 0; pending--)
     for (GList *at = approvals->all.head; at; at = at->next) {
       const struct approval *approval = at->data;
-      if (strcmp (approval->owner, owner ? owner : "") == 0 &&
+      if ((!owner || strcmp (approval->owner, owner) == 0) &&
           (approval->state == APPROVAL_PENDING) == (pending != 0))
         json_array_append_new (list, show_short (approval));
     }
@@ -77,7 +87,12 @@ static struct approval *
 approval_decide_find (struct approvals *approvals, const char *owner, const char *id, GError **error)
 {
   approvals_purge (approvals);
-  struct approval *approval = approvals_find (approvals, owner, id);
+  struct approval *approval = NULL;
+  for (GList *at = approvals->all.head; at && !approval; at = at->next) {
+    struct approval *each = at->data;
+    if (strcmp (each->id, id) == 0 && (!owner || strcmp (each->owner, owner) == 0))
+      approval = each;
+  }
   if (!approval) {
     g_autofree char *shown = text_one_line (id, 64);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND,
@@ -132,14 +147,17 @@ find_to_decide (struct approvals *approvals, const struct approver *by, const ch
 REQUIRES (approvals)
 static void
 approval_decide_set_state (struct approvals *approvals, struct approval *approval, enum approval_state state,
-                           const char *reason)
+                           const struct approver *by, const char *reason)
 {
   approval->state = state;
+  approval->decided_us = g_get_real_time ();
+  g_free (approval->decided_by);
+  approval->decided_by = g_strdup (by->name);
   g_free (approval->reason);
   approval->reason = reason ? text_one_line (reason, REASON_BYTES) : NULL;
   approval->expires_us = g_get_monotonic_time () + approvals->expire_us;
-  log_info ("approval %s of %s, digest %s: %s", approval->id, approval->owner, approval->digest,
-            state_names[state]);
+  log_info ("approval %s of %s, digest %s: %s by %s", approval->id, approval->owner, approval->digest,
+            state_names[state], by->name ? by->name : "this program");
   approvals_changed (approvals, approval, NOTIFICATION_CHANGED);
 }
 
@@ -169,9 +187,13 @@ approval_decide_carry_out (struct approvals *approvals, struct approval *approva
 REQUIRES (approvals)
 static json_t *
 approval_decide_settle (struct approvals *approvals, struct approval *approval, enum approval_state state,
-                        const char *reason)
+                        const struct approver *by, const char *reason, gboolean always)
 {
-  approval_decide_set_state (approvals, approval, state, reason);
+  approval_decide_set_state (approvals, approval, state, by, reason);
+  if (always) {
+    log_info ("approval %s of %s holds for all of its conversation", approval->id, approval->owner);
+    approvals_grant (approvals, approval);
+  }
   json_t *whole = approval_decide_show_whole (approval);
   if (approval->kind == APPROVAL_OF_CHANGES)
     approvals_remove (approvals, approval);
@@ -193,11 +215,7 @@ approval_decide_approve (struct approvals *approvals, const struct approver *by,
   }
   if (!approval_decide_carry_out (approvals, approval, TRUE, error))
     return NULL;
-  if (always) {
-    log_info ("approval %s of %s holds for all of its conversation", approval->id, approval->owner);
-    approvals_grant (approvals, approval);
-  }
-  return approval_decide_settle (approvals, approval, APPROVAL_APPROVED, NULL);
+  return approval_decide_settle (approvals, approval, APPROVAL_APPROVED, by, NULL, always);
 }
 
 json_t *
@@ -217,7 +235,7 @@ approvals_deny (struct approvals *approvals, const struct approver *by, const ch
   g_mutex_lock (&approvals->lock);
   struct approval *approval = find_to_decide (approvals, by, id, error);
   json_t *whole = approval && approval_decide_carry_out (approvals, approval, FALSE, error)
-                      ? approval_decide_settle (approvals, approval, APPROVAL_DENIED, reason)
+                      ? approval_decide_settle (approvals, approval, APPROVAL_DENIED, by, reason, FALSE)
                       : NULL;
   g_mutex_unlock (&approvals->lock);
   return whole;

@@ -15,6 +15,8 @@ struct approval {
   enum approval_state state;
   gboolean deciding; /* it is being carried out, without the lock */
   char *owner, *conversation, *digest, *place, *review_id, *reason;
+  char *decided_by;  /* NULL: nobody yet, or nobody in particular */
+  gint64 decided_us; /* g_get_real_time; 0: not yet */
   json_t *shown, *outcome;
   gsize bytes;       /* of what is shown */
   gint64 asked_us;   /* g_get_real_time */
@@ -23,7 +25,8 @@ struct approval {
 
 /* "Always". */
 struct approval_grant {
-  char *key; /* of kind, owner, conversation and place */
+  char *key;     /* of kind, owner, conversation and place */
+  char *decided; /* as in struct approval_answer; may be NULL */
   gint64 expires_us;
 };
 
@@ -46,6 +49,8 @@ struct approvals {
 REQUIRES (approvals) void approvals_purge (struct approvals *approvals);
 REQUIRES (approvals)
 struct approval *approvals_find (struct approvals *approvals, const char *owner, const char *id);
+/* Who decided about APPROVAL and when, or NULL. The caller's. */
+char *approval_decided (const struct approval *approval);
 REQUIRES (approvals) void approvals_remove (struct approvals *approvals, struct approval *approval);
 REQUIRES (approvals) void approvals_grant (struct approvals *approvals, const struct approval *approval);
 /* Tells of CHANGE, and wakes all waiters to check again. */

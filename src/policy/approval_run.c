@@ -291,6 +291,17 @@ bind_words (struct approval_digest *place, const char *name, char *const *words)
     approval_digest_add (place, name, words[i], -1);
 }
 
+/* What code may reach: {"mode", "hosts", "secret_host"}. */
+static json_t *
+show_network (const struct network_rules *network)
+{
+  static const char *const modes[] = {
+      [NETWORK_NONE] = "none", [NETWORK_ALLOW] = "hosts", [NETWORK_FULL] = "all"};
+  return json_pack ("{s:s, s:o, s:o}", "mode", modes[network_rules_needs (network)], "hosts",
+                    json_text_or_null (network ? network->text : NULL), "secret_host",
+                    json_text_or_null (network && network->secret ? network->secret->host.text : NULL));
+}
+
 /* A profile may have changed by the time the run comes. */
 static void
 bind_rules (const struct run_request *settled, struct approval_digest *place)
@@ -329,6 +340,7 @@ approval_run_place_of (const struct run_request *settled, json_t *shown)
   json_object_set_new (shown, "isolation", json_string (isolation_names[settled->isolation]));
   bind_workdir (&settled->workdir, place, shown);
   bind_rules (settled, place);
+  json_object_set_new (shown, "network", show_network (settled->network));
   return approval_digest_end (place);
 }
 

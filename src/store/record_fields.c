@@ -45,6 +45,7 @@ static const struct field more_fields[] = {
     SOME (.name = "signal", .types = FIELD_INTEGER, .text = "The signal that ended it."),
     SOME (.name = "denials", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "As in the result."),
     SOME (.name = "network", .types = FIELD_LIST, .items = FIELD_OBJECT, .text = "As in the result."),
+    SOME (.name = "approved_by", .types = FIELD_TEXT, .text = "Who approved it, and when."),
     SOME (.name = "waits_for", .types = FIELD_TEXT, .text = "The approval that it waits for."),
     FIELD_END ("RecordDetails"),
 };

@@ -123,6 +123,25 @@ def test_a_yes_from_the_person(served):
     assert again["outcome"] == "ok" and again["stdout"] == "asked\n"
 
 
+def test_an_admin_decides_and_it_is_on_record(served):
+    asked = {"code": f"print('{harness.unique()}')", "profile": "asking"}
+    waiting = served.run(asked["code"], secret=served.alice, profile="asking")
+    place = f"/v1/approvals/{waiting['approval_id']}"
+    assert served.get(place).status == 404 and served.get(place + "?owner=token:alice", secret=served.bob).status == 403
+    shown = served.get(place + "?owner=all").json()
+    assert shown["owner"] == "token:alice" and shown["decided_by"] is None and shown["decided"] is None
+    assert shown["network"] == {"mode": "none", "hosts": None, "secret_host": None}
+    listed = served.get("/v1/approvals?owner=all").json()["approvals"]
+    assert waiting["approval_id"] in [each["approval_id"] for each in listed]
+    assert served.post(place + "/approve", {"owner": "token:bob"}).status == 404
+    approved = served.post(place + "/approve", {"owner": "token:alice"}).json()
+    assert approved["state"] == "approved" and approved["decided_by"] == "token:boss" and approved["decided"]
+    ran = served.post("/v1/runs", asked, secret=served.alice).json()
+    assert ran["outcome"] == "ok", ran
+    record = served.get(f"/v1/runs/{ran['run_id']}", secret=served.alice).json()["record"]
+    assert record["approval"] == waiting["approval_id"] and record["approved_by"] == f"token:boss, {approved['decided']}"
+
+
 def test_who_may_not_say_yes(served):
     waiting = served.run("print('mine')", secret=served.alice, profile="asking")
     place = f"/v1/approvals/{waiting['approval_id']}"

@@ -68,6 +68,7 @@ const struct field request_fields[] = {
     PLAIN (approval, REQUEST_POLICY | REQUEST_SETTLED),
     FLAG (accept_all, REQUEST_ASKED | REQUEST_SETTLED),
     TEXT (approved, 0),
+    TEXT (approved_by, 0),
     TEXT (approval_id, 0),
     TEXT (description, REQUEST_ASKED),
     TEXT (origin.front_end, REQUEST_ASKED),

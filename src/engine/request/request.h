@@ -136,6 +136,7 @@ struct run_request {
   guint approval;         /* enum approval_mode of policy/, the profile's */
   gboolean accept_all;    /* everything counts as approved */
   char *approved;         /* the approval that it had, such as its id; NULL: it needed none */
+  char *approved_by;      /* who decided, and when; NULL: nobody in particular */
   char *approval_id;      /* the pending approval: INVALID says so, or changes wait for it */
   char *description;      /* for people, or NULL */
   struct request_review review;
