@@ -13,6 +13,10 @@
 #include "library/events.h"
 #include "library/library.h"
 #include "library/runs.h"
+#include "policy/rates.h"
+
+/* Owners whose questions to a model are counted. */
+#define QUESTION_OWNERS_MAX 4096
 
 const char *
 adder_version (void)
@@ -56,6 +60,7 @@ adder_engine_new (const char *config_file, GError **error)
   public->loops = loops_new (engine->host->config);
   public->runs = runs_new (engine->host->config);
   public->events = events_new (engine->notifications, engine->host->config->daemon_events);
+  public->questions = rates_new (QUESTION_OWNERS_MAX, RATES_HOUR_US);
   profile_cache_init (&public->profiles);
   public->reviews = reviews_new (engine->host->config);
   library_join_reviews (public);
@@ -105,6 +110,7 @@ adder_engine_free (AdderEngine *engine)
   loops_unref (engine->loops);
   runs_free (engine->runs);
   events_unref (engine->events);
+  rates_free (engine->questions);
   g_free (engine);
 }
 

@@ -51,8 +51,9 @@ struct adder_engine {
   struct store *store;
   struct recorder *recorder;
   struct loops *loops;
-  struct runs *runs;     /* active runs, and the results that nobody waited for */
-  struct events *events; /* what changed lately */
+  struct runs *runs;       /* active runs, and the results that nobody waited for */
+  struct events *events;   /* what changed lately */
+  struct rates *questions; /* of each owner to the daemon's own model */
 };
 
 /* Makes the store remember sessions, so that callers find them after the daemon has ended. */

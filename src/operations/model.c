@@ -6,6 +6,7 @@
 #include "models/keys.h"
 #include "models/models_file.h"
 #include "operations/fields.h"
+#include "operations/model_ask.h"
 #include "operations/operation.h"
 
 #define FIELDS_MAX 40
@@ -128,6 +129,20 @@ const struct operation model_operations[] = {
         .replies = show_replies,
         .run = models_show,
         .http = {"GET", MODELS "/{model}", "showModel", 200},
+    },
+    {
+        .name = "model.ask",
+        .title = "Ask the model",
+        .text =
+            "One answer of the model that `[models] for_tools` of adder.conf names: text, and calls of the "
+            "given tools, which are not carried out. Nothing of it is recorded. It is cancelled when the "
+            "client disconnects. Questions count with those of the analyst's tools (`[models] rate`, "
+            "`concurrent`).",
+        .role = ROLE_USER,
+        .params = model_ask_params,
+        .replies = model_ask_replies,
+        .run = model_ask_run,
+        .http = {"POST", MODELS "/{model}/ask", "askModel", 200},
     },
     {0},
 };

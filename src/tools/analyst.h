@@ -31,13 +31,6 @@ struct analyst_host {
 /* The function of a struct analysis_host. */
 json_t *analyst_host_run (gpointer data, const struct analysis_run *run, GError **error);
 
-/* Whether the caller is still there, as a descriptor that becomes readable once they are not: a thread
- * watches. */
-struct analyst_watch;
-struct analyst_watch *analyst_watch_new (int watch_fd);
-int analyst_watch_fd (const struct analyst_watch *watch);
-void analyst_watch_free (struct analyst_watch *watch);
-
 /* ---- the model (analyst_model.c) ---- */
 
 /* The daemon's own model for one question of CALL's owner; it must be closed. ADDER_ERROR_UNSUPPORTED: there

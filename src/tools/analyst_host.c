@@ -2,9 +2,6 @@
 /* Runs of the analyst's tools in the engine of this process. */
 #include "tools/analyst.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,55 +86,4 @@ analyst_host_run (gpointer data, const struct analysis_run *run, GError **error)
   struct analyst_host *host = data;
   g_autoptr (AdderRequest) request = call_request (host->call, run->code, ANALYSIS_PROFILE);
   return analyst_host_fill (request, host, run, error) ? run_to_end (host->call, request) : NULL;
-}
-
-/* ---- the caller ---- */
-
-struct analyst_watch {
-  int watch_fd; /* the caller's, or -1 */
-  int gone_fd;  /* readable once they are gone */
-  int end_fd;   /* readable once nobody needs the answer */
-  GThread *thread;
-};
-
-static gpointer
-watch_thread (gpointer data)
-{
-  struct analyst_watch *watch = data;
-  struct pollfd fds[] = {{watch->watch_fd, POLLRDHUP, 0}, {watch->end_fd, POLLIN, 0}};
-  while (poll (fds, G_N_ELEMENTS (fds), -1) < 0 && errno == EINTR)
-    ;
-  if (fds[0].revents)
-    (void)eventfd_write (watch->gone_fd, 1);
-  return NULL;
-}
-
-struct analyst_watch *
-analyst_watch_new (int watch_fd)
-{
-  struct analyst_watch *watch = g_new0 (struct analyst_watch, 1);
-  watch->watch_fd = watch_fd;
-  watch->gone_fd = eventfd (0, EFD_CLOEXEC);
-  watch->end_fd = eventfd (0, EFD_CLOEXEC);
-  if (watch_fd >= 0 && watch->gone_fd >= 0 && watch->end_fd >= 0)
-    watch->thread = g_thread_try_new ("analyst", watch_thread, watch, NULL);
-  return watch;
-}
-
-int
-analyst_watch_fd (const struct analyst_watch *watch)
-{
-  return watch->gone_fd;
-}
-
-void
-analyst_watch_free (struct analyst_watch *watch)
-{
-  if (watch->thread) {
-    (void)eventfd_write (watch->end_fd, 1);
-    g_thread_join (watch->thread);
-  }
-  fd_close (&watch->gone_fd);
-  fd_close (&watch->end_fd);
-  g_free (watch);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon's operator pays for its model, so each owner's questions are counted. */
 #include "common/config.h"
+#include "library/library.h"
 #include "policy/rates.h"
 #include "tools/analyst.h"
 
@@ -9,7 +10,7 @@ analyst_model_enter (struct call *call, GError **error)
 {
   const struct config *config = call->tools->config;
   guint *again_s = &call->reply->again_s;
-  switch (rates_enter (call->tools->questions, call->caller->owner, config->models_rate,
+  switch (rates_enter (call->tools->engine->questions, call->caller->owner, config->models_rate,
                        config->models_concurrent, g_get_monotonic_time (), again_s)) {
   case RATES_YES:
     return TRUE;
@@ -44,7 +45,7 @@ analyst_model_open (struct call *call, GError **error)
     return NULL;
   struct model *model = model_open (name, error);
   if (!model)
-    rates_leave (call->tools->questions, call->caller->owner);
+    rates_leave (call->tools->engine->questions, call->caller->owner);
   return model;
 }
 
@@ -54,5 +55,5 @@ analyst_model_close (struct call *call, struct model *model)
   if (!model)
     return;
   model_free (model);
-  rates_leave (call->tools->questions, call->caller->owner);
+  rates_leave (call->tools->engine->questions, call->caller->owner);
 }

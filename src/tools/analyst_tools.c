@@ -6,6 +6,7 @@
 #include "analysis/prompts.h"
 #include "analysis/steps.h"
 #include "common/config.h"
+#include "common/hang_up.h"
 #include "common/json.h"
 #include "tools/analyst.h"
 
@@ -224,8 +225,8 @@ analyst_tools_ask (struct call *call, struct asked *asked, GError **error)
   struct model *model = has_code ? NULL : analyst_model_open (call, error);
   if (!model && !has_code)
     return FALSE;
-  struct analyst_watch *watch = analyst_watch_new (call->caller->watch_fd);
-  struct dialogue *dialogue = model ? dialogue_new (model, analyst_watch_fd (watch)) : NULL;
+  struct hang_up *watch = hang_up_new (call->caller->watch_fd);
+  struct dialogue *dialogue = model ? dialogue_new (model, hang_up_fd (watch)) : NULL;
   if (dialogue)
     dialogue_limit (dialogue, call->tools->config->models_tokens, "[models] tokens of adder.conf");
   struct analyst_steps steps = {call, 0};
@@ -241,7 +242,7 @@ analyst_tools_ask (struct call *call, struct asked *asked, GError **error)
   asked->analysis->plan = json_is_object (plan) ? json_incref (plan) : NULL;
   gboolean ok = analysis_solve (asked->analysis, &means, error);
   dialogue_free (dialogue);
-  analyst_watch_free (watch);
+  hang_up_free (watch);
   analyst_model_close (call, model);
   return ok;
 }

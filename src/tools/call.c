@@ -9,7 +9,6 @@
 #include "engine/request/outcome.h"
 #include "library/library.h"
 #include "operations/operation.h"
-#include "policy/rates.h"
 #include "store/store.h"
 #include "tools/attached_files.h"
 #include "tools/tool_enablement.h"
@@ -17,9 +16,6 @@
 #define EXIT_OF_FAILED_CODE 1
 #define VIOLATIONS_SHOWN    20
 #define STANDARD_PROFILE    "standard"
-
-/* The owner whose questions to a model are counted. */
-#define OWNERS_MAX 4096
 
 struct tools *
 tools_new (AdderEngine *engine)
@@ -30,7 +26,6 @@ tools_new (AdderEngine *engine)
   tools->enablement = tool_enablement_new ();
   tools->conversation_states = conversation_states_new (tools->config, "value");
   tools->attached_files = conversation_states_new (tools->config, "loaded file");
-  tools->questions = rates_new (OWNERS_MAX, RATES_HOUR_US);
   return tools;
 }
 
@@ -42,7 +37,6 @@ tools_free (struct tools *tools)
   tool_enablement_free (tools->enablement);
   conversation_states_free (tools->conversation_states);
   conversation_states_free (tools->attached_files);
-  rates_free (tools->questions);
   g_free (tools);
 }
 

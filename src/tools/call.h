@@ -16,7 +16,6 @@ struct tools {
   struct tool_enablement *enablement;
   struct conversation_states *conversation_states;
   struct conversation_states *attached_files; /* files: id by name (attached_files.h) */
-  struct rates *questions;                    /* of each owner to the daemon's own model */
 };
 
 struct call {

@@ -608,6 +608,8 @@ export interface Approval {
   kind?: string | undefined;
   /** pending, approved or denied. */
   state: string;
+  /** Who asked. */
+  owner?: string | null | undefined;
   /** The conversation to which it belongs. */
   conversation?: string | null | undefined;
   /** The digest of everything that the approval covers. */
@@ -620,6 +622,10 @@ export interface Approval {
   asked?: string | undefined;
   /** Time until it expires. */
   expires_in_ms?: number | undefined;
+  /** Who approved or denied it. */
+  decided_by?: string | null | undefined;
+  /** When, in UTC. */
+  decided?: string | null | undefined;
   /** For changes: their outcome. */
   outcome?: Record<string, unknown> | null | undefined;
   /** The requester's description of the code. */
@@ -677,6 +683,15 @@ export interface Approval {
   values?: Record<string, unknown> | undefined;
   /** The elements of sys.argv after the name. */
   arguments?: Array<string | null> | undefined;
+  /** What it may reach over the network. */
+  network?: {
+    /** none, hosts (only those that are named), or all. */
+    mode: string;
+    /** Which, as the profile names them. */
+    hosts: string | null;
+    /** The host for which it has a key, without seeing it. */
+    secret_host: string | null;
+  } | undefined;
   /** The requested limits. */
   limits?: Record<string, number> | undefined;
 }
@@ -785,6 +800,8 @@ export interface RunRecord {
     denials?: Array<Record<string, unknown>> | undefined;
     /** As in the result. */
     network?: Array<Record<string, unknown>> | undefined;
+    /** Who approved it, and when. */
+    approved_by?: string | undefined;
     /** The approval that it waits for. */
     waits_for?: string | undefined;
   } | null;
