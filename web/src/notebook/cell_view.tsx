@@ -32,19 +32,18 @@ export const CellView = memo(({ workspace, cell, number }: CellViewProps) => {
   const selected = notebook.selected.value === cell.id;
   const label = `Cell ${number}`;
   const events = useMemo(() => eventsOf(workspace, cell), [workspace, cell]);
+  /** Gives the focus to what is selected, if that is still to be done. An editor that is not there yet gets it when it is made. */
   const focus = () => {
-    if (notebook.selected.peek() !== cell.id) return;
-    if (!notebook.editing.peek()) section.current?.focus({ preventScroll: true });
-    else editor.current?.focus();
+    const wanted = notebook.focusing.value;
+    if (notebook.selected.peek() !== cell.id || wanted === notebook.focusedUpTo) return;
+    const edits = notebook.editing.peek();
+    if (edits && !editor.current) return;
+    notebook.focusedUpTo = wanted;
+    if (edits) editor.current?.focus();
+    else section.current?.focus({ preventScroll: true });
     section.current?.scrollIntoView({ block: "nearest" });
   };
-  const asked = useRef(notebook.focusing.peek());
-  useSignalEffect(() => {
-    const now = notebook.focusing.value;
-    if (now === asked.current) return;
-    asked.current = now;
-    if (notebook.selected.peek() === cell.id) requestAnimationFrame(focus);
-  });
+  useSignalEffect(focus);
   const onFocus = (event: FocusEvent) => {
     if (event.target === section.current || !(event.target instanceof Element) || !event.target.closest(".notebook-editor")) notebook.touch(cell, false);
   };
@@ -71,7 +70,8 @@ export const CellView = memo(({ workspace, cell, number }: CellViewProps) => {
             label={`${label}, text`}
             events={events}
             handle={editor}
-            onMade={() => notebook.editing.peek() && document.activeElement?.closest("dialog") === null && focus()}
+            onMade={focus}
+            now={selected && notebook.editing.value}
           />
         )}
         {selected && <CellTools workspace={workspace} cell={cell} label={label} />}
@@ -90,6 +90,9 @@ function eventsOf(workspace: Workspace, cell: Cell): EditorEvents {
       notebook.changed();
     },
     focused: () => notebook.touch(cell, true),
+    blurred: () => {
+      if (notebook.selected.peek() === cell.id && notebook.focusing.peek() === notebook.focusedUpTo) notebook.editing.value = false;
+    },
     run: (then) => runCell(workspace, cell, then),
     leave: () => notebook.select(cell),
     beyond: (steps) => {

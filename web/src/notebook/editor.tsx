@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The place of a cell's editor. The editor itself is made when the cell comes into view; until then its text stands there.
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Cell } from "./cell.js";
 import type { CellEditor, EditorEvents, Language } from "./editor_setup.js";
 
 const NEAR_PX = 800;
+
+type Setup = typeof import("./editor_setup.js");
+let setup: Setup | undefined;
+
+/** Calls WORK with the editor's code: at once if it is loaded, so that no key comes in between. */
+function withSetup(work: (setup: Setup) => void): void {
+  if (setup) work(setup);
+  else
+    void import("./editor_setup.js").then((loaded) => {
+      setup = loaded;
+      work(loaded);
+    });
+}
 
 interface EditorProps {
   cell: Cell;
@@ -16,15 +29,17 @@ interface EditorProps {
   handle: { current: CellEditor | undefined };
   /** Called when there is one. */
   onMade: () => void;
+  /** Whether it is made at once, even if it cannot be seen yet. */
+  now: boolean;
 }
 
-export function Editor({ cell, language, label, events, handle, onMade }: EditorProps) {
+export function Editor({ cell, language, label, events, handle, onMade, now }: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const latest = useRef(events);
   latest.current = events;
   const made = useSignal(false);
-  const near = useNear(host);
-  useEffect(() => {
+  const near = useNear(host) || now;
+  useLayoutEffect(() => {
     const element = host.current;
     if (!near || !element) return undefined;
     const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
@@ -33,15 +48,15 @@ export function Editor({ cell, language, label, events, handle, onMade }: Editor
       session: () => latest.current.session(),
       changed: (text) => latest.current.changed(text),
       focused: () => latest.current.focused(),
+      blurred: () => latest.current.blurred(),
       run: (then) => latest.current.run(then),
       leave: () => latest.current.leave(),
       beyond: (steps) => latest.current.beyond(steps),
       save: () => latest.current.save(),
     };
-    void import("./editor_setup.js").then(async ({ createEditor }) => {
-      const editor = await createEditor(root, cell.source.peek(), language, label, forwarded);
-      if (gone) return editor.end();
-      handle.current = editor;
+    withSetup(({ createEditor }) => {
+      if (gone) return;
+      handle.current = createEditor(root, cell.source.peek(), language, label, forwarded);
       made.value = true;
       onMade();
     });

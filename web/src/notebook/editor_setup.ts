@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The editor of a cell: CodeMirror with Python, completion and inspection from the session. Loaded with the first cell.
-import { autocompletion, closeBrackets, closeBracketsKeymap, type Completion, type CompletionContext, completionKeymap, type CompletionResult, acceptCompletion } from "@codemirror/autocomplete";
+import {
+  acceptCompletion,
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  closeCompletion,
+  type Completion,
+  type CompletionContext,
+  completionKeymap,
+  type CompletionResult,
+  completionStatus,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
-import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting, syntaxTree } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
 import { drawSelection, EditorView, highlightSpecialChars, hoverTooltip, keymap, placeholder, type Tooltip } from "@codemirror/view";
@@ -18,6 +29,7 @@ export interface EditorEvents {
   session: () => string | undefined;
   changed: (text: string) => void;
   focused: () => void;
+  blurred: () => void;
   /** Shift+Enter, Mod+Enter, Alt+Enter. */
   run: (then: "next" | "stay" | "insert") => void;
   /** Escape. */
@@ -37,7 +49,7 @@ export interface CellEditor {
 }
 
 /** An editor in ROOT, a shadow root: there CodeMirror's styles are sheets that the page's policy allows. */
-export async function createEditor(root: ShadowRoot, text: string, language: Language, label: string, events: EditorEvents): Promise<CellEditor> {
+export function createEditor(root: ShadowRoot, text: string, language: Language, label: string, events: EditorEvents): CellEditor {
   const labels = new Compartment();
   const labelled = (name: string) => EditorView.contentAttributes.of({ "aria-label": name });
   const view = new EditorView({
@@ -45,9 +57,10 @@ export async function createEditor(root: ShadowRoot, text: string, language: Lan
     parent: root,
     state: EditorState.create({
       doc: text,
-      extensions: [labels.of(labelled(label)), Prec.highest(keymap.of(notebookKeys(events))), common, await languageOf(language, events), listener(events)],
+      extensions: [labels.of(labelled(label)), Prec.highest(keymap.of(notebookKeys(events))), common, languageOf(language, events), listener(events)],
     }),
   });
+  if (language === "markdown") void addMarkdown(view);
   return {
     focus: () => view.focus(),
     goTo: (line) => {
@@ -66,7 +79,7 @@ export async function createEditor(root: ShadowRoot, text: string, language: Lan
 function listener(events: EditorEvents): Extension {
   return EditorView.updateListener.of((update) => {
     if (update.docChanged) events.changed(update.state.doc.toString());
-    if (update.focusChanged && update.view.hasFocus) events.focused();
+    if (update.focusChanged) (update.view.hasFocus ? events.focused : events.blurred)();
   });
 }
 
@@ -95,8 +108,10 @@ function edgeKeys(events: EditorEvents) {
     { key: "Tab", run: (view: EditorView) => acceptCompletion(view) || indentMore(view), shift: indentLess },
     {
       key: "Escape",
-      run: () => {
-        events.leave();
+      run: (view: EditorView) => {
+        const isListShown = completionStatus(view.state) === "active";
+        closeCompletion(view);
+        if (!isListShown) events.leave();
         return true;
       },
     },
@@ -105,15 +120,20 @@ function edgeKeys(events: EditorEvents) {
   ];
 }
 
-async function languageOf(language: Language, events: EditorEvents): Promise<Extension> {
+const markdownLanguage = new Compartment();
+
+/** Its parser is large, so it comes with the first Markdown cell that is edited. */
+async function addMarkdown(view: EditorView): Promise<void> {
+  const { markdown } = await import("@codemirror/lang-markdown");
+  view.dispatch({ effects: markdownLanguage.reconfigure(markdown()) });
+}
+
+function languageOf(language: Language, events: EditorEvents): Extension {
   const edges = keymap.of(edgeKeys(events));
-  if (language === "markdown") {
-    const { markdown } = await import("@codemirror/lang-markdown");
-    return [edges, keys, markdown(), placeholder("Markdown, with formulas between dollars")];
-  }
+  if (language === "markdown") return [edges, keys, markdownLanguage.of([]), placeholder("Markdown, with formulas between dollars")];
   return [
-    // Completion's own Escape and arrows come first while its list is open.
-    Prec.high(keymap.of(completionKeymap)),
+    // Completion's own arrows and Enter come first while its list is open.
+    Prec.high(keymap.of(completionKeymap.filter(({ key }) => key !== "Escape"))),
     edges,
     keys,
     python(),
@@ -202,16 +222,23 @@ const common: Extension = [
 async function complete(context: CompletionContext, events: EditorEvents): Promise<CompletionResult | null> {
   const session = events.session();
   const before = context.matchBefore(/[\w.]+$/);
-  if (!session || (!before && !context.explicit)) return null;
+  if (!session || (!context.explicit && (!before || isProse(context)))) return null;
   const code = context.state.doc.toString();
   const aborting = new AbortController();
   context.addEventListener("abort", () => aborting.abort());
   const found = await completionsAt(session, code, context.pos, aborting.signal);
   if (!found || found.matches.length === 0 || context.aborted) return null;
+  const typed = code.slice(found.start, context.pos);
+  if (!context.explicit && found.matches.every(({ text }) => text === typed)) return null;
   const head = code.slice(0, found.start);
   const tail = code.slice(found.end);
   const options = found.matches.map((match) => optionOf(match, (text) => inspectionAt(session, head + text + tail, found.start + text.length)));
   return { from: found.start, to: found.end, options, validFor: /^\w*$/ };
+}
+
+/** Whether the cursor is in a comment or a string, where a list of names would be in the way. */
+function isProse(context: CompletionContext): boolean {
+  return /Comment|String/.test(syntaxTree(context.state).resolveInner(context.pos, -1).name);
 }
 
 function optionOf({ text, kind, signature }: Match, inspect: (text: string) => Promise<Inspection | undefined>): Completion {

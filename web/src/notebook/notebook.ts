@@ -18,6 +18,8 @@ export class Notebook {
   readonly editing = signal(false);
   /** Grows when the selected cell is to have the focus. */
   readonly focusing = signal(0);
+  /** The value of `focusing` up to which that was done. */
+  focusedUpTo = 0;
   readonly ended = computed(() => this.info.value === null || this.info.value.state === "ended");
   /** The numbers of the session's cells that are in the notebook, or were left out of it. */
   readonly seen = new Set<number>();

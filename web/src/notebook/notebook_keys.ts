@@ -10,7 +10,14 @@ const GROUP = "Notebook";
 
 export function notebookKeys(workspace: Workspace): Shortcut[] {
   const { notebook, runner } = workspace;
-  const row = (keys: string, text: string, run: (event: KeyboardEvent) => void | boolean): Shortcut => ({ keys, text, group: GROUP, run });
+  // While an editor is about to have the focus, keys are not commands yet.
+  const isWaiting = () => notebook.focusing.peek() !== notebook.focusedUpTo && notebook.editing.peek();
+  const row = (keys: string, text: string, run: (event: KeyboardEvent) => void | boolean): Shortcut => ({
+    keys,
+    text,
+    group: GROUP,
+    run: (event) => (isWaiting() ? true : run(event)),
+  });
   const onCell = (keys: string, text: string, work: (cell: Cell) => void) =>
     row(keys, text, () => {
       const cell = notebook.current;
