@@ -193,7 +193,7 @@ function EndedNotice({ workspace, onReplay }: { workspace: Workspace; onReplay: 
       <p>This session has ended{reason ? `: ${reason}` : ""}. Everything in the notebook is kept; its variables are gone.</p>
       <div class="row">
         <button type="button" class="primary" disabled={busy.value} onClick={() => void again()}>
-          Start a new session and run all again
+          {busy.value ? "Starting…" : "Start a new session and run all again"}
         </button>
         <button type="button" onClick={onReplay}>
           Replay what ran

@@ -6,7 +6,7 @@ import { adder } from "../app/api.js";
 import { caller } from "../app/caller.js";
 import { onFeed, resyncs } from "../app/feed.js";
 import { oncePerFrame } from "./frames.js";
-import { closeWorkspace, openedWorkspace } from "./workspace.js";
+import { closeWorkspace, openedWorkspace, openedWorkspaces } from "./workspace.js";
 import { forgetNotebook, listNotebooks, type StoredNotebook } from "./store.js";
 
 /** Live ones, oldest first. undefined: not known yet. */
@@ -14,7 +14,8 @@ export const sessions = signal<SessionInfo[] | undefined>(undefined);
 /** Notebooks that this browser keeps of sessions that have ended. */
 export const kept = signal<StoredNotebook[]>([]);
 
-const reloadSoon = oncePerFrame(() => void loadSessions());
+// A daemon that does not answer is tried again by the feed.
+const reloadSoon = oncePerFrame(() => void loadSessions().catch(() => undefined));
 
 /** Reads both lists anew. */
 export async function loadSessions(): Promise<void> {
@@ -23,6 +24,10 @@ export async function loadSessions(): Promise<void> {
   sessions.value = live;
   kept.value = notebooks.filter((notebook) => !live.some((session) => session.session_id === notebook.sessionId));
   for (const info of all) openedWorkspace(info.session_id)?.notebook.know(info);
+  // Another daemon may not know a session any more.
+  for (const workspace of openedWorkspaces()) {
+    if (!workspace.notebook.ended.peek() && !live.some((session) => session.session_id === workspace.notebook.sessionId)) workspace.refreshSoon();
+  }
 }
 
 /** Follows the daemon's events; the value stops that. */

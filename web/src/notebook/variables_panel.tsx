@@ -13,7 +13,7 @@ import type { Workspace } from "./workspace.js";
 
 export function VariablesPanel({ workspace }: { workspace: Workspace }) {
   const shown = useSignal<Variable | undefined>(undefined);
-  const variables = workspace.variables.value;
+  const variables = workspace.notebook.ended.value ? [] : workspace.variables.value;
   const isBusy = workspace.runner.running.value !== undefined;
   return (
     <>

@@ -19,12 +19,15 @@ export class Workspace {
   readonly filesVersion = signal(0);
   #refreshing = false;
   #again = false;
-  readonly #soon = oncePerFrame(() => void this.refresh());
+  /** What the session was like when its variables were last read. Reading them changes nothing of it, but is told as a change. */
+  #known = "";
+  readonly #soon = oncePerFrame(() => void this.refresh().catch(() => undefined));
 
   constructor(notebook: Notebook) {
     this.notebook = notebook;
     this.runner = new Runner(notebook);
     this.runner.onSettled = () => {
+      this.#known = "";
       this.filesVersion.value++;
       this.#soon();
     };
@@ -61,8 +64,11 @@ export class Workspace {
     }
     notebook.know(info);
     if (info.state === "ended" || this.runner.running.peek()) return;
+    const now = `${info.cells} ${info.variables}`;
+    if (now === this.#known) return;
     await takeHistory(notebook).catch(() => undefined);
     if (info.state !== "idle") return;
+    this.#known = now;
     const session = await adder.sessions.get(notebook.sessionId);
     this.variables.value = await session.variables().catch(() => this.variables.peek());
   }
@@ -125,6 +131,10 @@ export async function adopt(info: SessionInfo, fill: (notebook: Notebook) => voi
 
 export function openedWorkspace(sessionId: string): Workspace | undefined {
   return opened.get(sessionId);
+}
+
+export function openedWorkspaces(): Workspace[] {
+  return [...opened.values()];
 }
 
 export function closeWorkspace(sessionId: string): void {
