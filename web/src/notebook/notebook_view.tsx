@@ -141,7 +141,7 @@ function Toolbar({ workspace, panel, onPanel, onReplay }: ToolbarProps) {
         <Icon name="play" size={16} /> Run all
       </button>
       <button type="button" disabled={!isBusy && info?.state !== "busy"} onClick={() => void trying(() => runner.interrupt())}>
-        <Icon name="stop" size={16} /> Interrupt
+        <Icon name="stop" size={16} /> <span class="notebook-word">Interrupt</span>
       </button>
       <span class="notebook-info">{info && <SessionFacts workspace={workspace} />}</span>
       <a class="icon-button button" href={hrefOf("branches", notebook.sessionId)} aria-label="Branches of the session" title="Branches of the session">
