@@ -318,7 +318,7 @@ def test_a_replay(book):
     book.run("import random\nvalue = 41")
     book.run("value += 1\nvalue")
     before = book.session
-    book.page.get_by_role("button", name="Replay in a new session").click()
+    book.page.get_by_role("button", name="Replay the session").click()
     dialog = book.page.get_by_role("dialog")
     dialog.get_by_role("button", name=re.compile("Replay")).click()
     book.page.wait_for_url(lambda url: before not in url)

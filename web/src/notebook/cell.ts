@@ -45,6 +45,14 @@ export interface StoredCell {
   running?: string | undefined;
   /** What an imported notebook says about the cell. */
   metadata?: Record<string, unknown> | undefined;
+  kept?: KeptParts | undefined;
+}
+
+/** Parts of an imported cell that this page does not use, and exports again. */
+export interface KeptParts {
+  /** A raw cell, which is shown as Markdown. */
+  raw?: boolean;
+  attachments?: unknown;
 }
 
 export type StoredOutput = { kind: "stream"; name: "stdout" | "stderr"; text: string; dropped: number } | DisplayOutput | ErrorOutput;
@@ -68,6 +76,7 @@ export class Cell {
   /** The run that is under way. */
   runId: string | undefined;
   metadata: Record<string, unknown>;
+  kept: KeptParts | undefined;
 
   constructor(type: CellType, source = "", id = newId(), metadata: Record<string, unknown> = {}) {
     this.id = id;
@@ -130,6 +139,7 @@ export class Cell {
       run: this.run.peek(),
       running: this.runId,
       metadata: this.metadata,
+      kept: this.type.peek() === "markdown" ? this.kept : undefined,
     };
   }
 
@@ -139,6 +149,7 @@ export class Cell {
     cell.outputs.value = stored.outputs.map(liveOutput);
     cell.run.value = stored.run;
     cell.runId = stored.running;
+    cell.kept = stored.kept;
     return cell;
   }
 }

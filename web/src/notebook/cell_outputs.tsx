@@ -4,18 +4,22 @@ import { Failure } from "../parts/controls.js";
 import { ResultNotes } from "../output/notes.js";
 import { OneOutput } from "../output/output_list.js";
 import { TextOutput } from "../output/text_output.js";
+import { ApprovalNote } from "./approval_note.js";
 import type { Cell, LiveText } from "./cell.js";
+import type { Workspace } from "./workspace.js";
 
 interface CellOutputsProps {
+  workspace: Workspace;
   cell: Cell;
   onLine: (line: number) => void;
 }
 
-export function CellOutputs({ cell, onLine }: CellOutputsProps) {
+export function CellOutputs({ workspace, cell, onLine }: CellOutputsProps) {
   const outputs = cell.outputs.value;
   const run = cell.run.value;
   const problem = cell.problem.value;
   const progress = cell.progress.value;
+  const waitsFor = run?.outcome === "approval_required" ? run.approval_id : null;
   if (outputs.length === 0 && !run && !problem && !progress) return null;
   return (
     <div class="notebook-output output">
@@ -28,7 +32,8 @@ export function CellOutputs({ cell, onLine }: CellOutputsProps) {
           <progress max={progress.of || undefined} value={progress.of ? progress.done : undefined} aria-label="Progress" /> {progress.text}
         </p>
       )}
-      {run && <ResultNotes result={run} />}
+      {waitsFor && <ApprovalNote workspace={workspace} cell={cell} id={waitsFor} />}
+      {run && <ResultNotes result={waitsFor ? { ...run, approval_id: null } : run} />}
     </div>
   );
 }

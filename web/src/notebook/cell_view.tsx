@@ -75,7 +75,7 @@ export const CellView = memo(({ workspace, cell, number }: CellViewProps) => {
           />
         )}
         {selected && <CellTools workspace={workspace} cell={cell} label={label} />}
-        {!isMarkdown && <CellOutputs cell={cell} onLine={(line) => editor.current?.goTo(line)} />}
+        {!isMarkdown && <CellOutputs workspace={workspace} cell={cell} onLine={(line) => editor.current?.goTo(line)} />}
       </div>
     </section>
   );

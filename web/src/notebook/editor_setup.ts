@@ -137,7 +137,7 @@ function languageOf(language: Language, events: EditorEvents): Extension {
     edges,
     keys,
     python(),
-    autocompletion({ override: [(context) => complete(context, events)], defaultKeymap: false, icons: false, maxRenderedOptions: 100, activateOnTypingDelay: 60 }),
+    autocompletion({ override: [(context) => complete(context, events)], defaultKeymap: false, icons: false, interactionDelay: 20, maxRenderedOptions: 100, activateOnTypingDelay: 60 }),
     hoverTooltip((view, at) => hover(view, at, events), { hoverTime: 400 }),
   ];
 }

@@ -27,7 +27,10 @@ export function toIpynb(cells: StoredCell[], metadata: Json): string {
 
 function cellJson(cell: StoredCell): Json {
   const common = { id: cell.id, metadata: cell.metadata ?? {}, source: linesOf(cell.source) };
-  if (cell.type === "markdown") return { cell_type: "markdown", ...common };
+  if (cell.type === "markdown") {
+    const { raw, attachments } = cell.kept ?? {};
+    return { cell_type: raw ? "raw" : "markdown", ...common, ...(attachments !== undefined && { attachments }) };
+  }
   return { cell_type: "code", ...common, execution_count: cell.count, outputs: cell.outputs.map((output) => outputJson(output, cell.count)) };
 }
 
@@ -85,7 +88,8 @@ function storedCell(cell: Json, ids: Set<string>): StoredCell {
   const outputs = type === "code" && Array.isArray(cell["outputs"]) ? cell["outputs"].filter(isObject).flatMap(storedOutput) : [];
   const count = typeof cell["execution_count"] === "number" ? cell["execution_count"] : null;
   const metadata = isObject(cell["metadata"]) ? cell["metadata"] : {};
-  return { id: idOf(cell["id"], ids), type, source: textOf(cell["source"]), count, outputs, run: null, metadata };
+  const kept = { ...(cell["cell_type"] === "raw" && { raw: true }), ...(isObject(cell["attachments"]) && { attachments: cell["attachments"] }) };
+  return { id: idOf(cell["id"], ids), type, source: textOf(cell["source"]), count, outputs, run: null, metadata, kept };
 }
 
 /** The cell's own id if it is one, and the only one. */

@@ -6,7 +6,7 @@ import { sayError } from "../parts/toasts.js";
 import { Cell, type CellType, type StoredCell } from "./cell.js";
 import { keyOf, ownerNow, saveNotebook, type StoredNotebook, type Upload } from "./store.js";
 
-const SAVE_MS = 400;
+const SAVE_MS = 250;
 const MOST_DELETED = 50;
 
 export class Notebook {

@@ -7,7 +7,7 @@ import { go } from "../app/router.js";
 import { Dialog, Failure, Outcome } from "../parts/controls.js";
 import { plural } from "../parts/format.js";
 import { NotebookReplay, type ReplayStep } from "./replay.js";
-import { forget } from "./sessions.js";
+import { forget, loadSessions } from "./sessions.js";
 import { adopt, type Workspace } from "./workspace.js";
 
 interface ReplayDialogProps {
@@ -20,7 +20,14 @@ export function ReplayDialog({ workspace, onClose }: ReplayDialogProps) {
   const replay = useMemo(() => new NotebookReplay(notebook), [notebook]);
   const failure = useSignal<string | undefined>(undefined);
   const made = useSignal<string | undefined>(undefined);
-  useEffect(() => {
+  const begun = useSignal(false);
+  useEffect(() => () => replay.cancel(), [replay]);
+  const open = (id: string) => {
+    go("notebook", [id]);
+    onClose();
+  };
+  const begin = () => {
+    begun.value = true;
     const work = async () => {
       const info = await replay.run();
       await adopt(info, (fresh) => {
@@ -31,10 +38,26 @@ export function ReplayDialog({ workspace, onClose }: ReplayDialogProps) {
       });
       made.value = info.session_id;
       if (notebook.ended.peek()) await forget(notebook.sessionId);
+      await loadSessions();
+      if (replay.steps.peek().every((step) => step.differs.length === 0)) open(info.session_id);
     };
     work().catch((error) => (failure.value = messageOf(error)));
-    return () => replay.cancel();
-  }, [replay]);
+  };
+  if (!begun.value) {
+    return (
+      <Dialog title="Replay" onClose={onClose}>
+        <p>Runs everything that ran in this session again, in a new session with the same environment, limits and files. This session stays as it is.</p>
+        <div class="row">
+          <button type="button" class="primary" onClick={begin}>
+            Replay
+          </button>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </Dialog>
+    );
+  }
   const steps = replay.steps.value;
   const done = steps.filter((step) => step.outcome !== null).length;
   return (
@@ -52,14 +75,7 @@ export function ReplayDialog({ workspace, onClose }: ReplayDialogProps) {
       </ol>
       <div class="row">
         {made.value ? (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => {
-              go("notebook", [made.value as string]);
-              onClose();
-            }}
-          >
+          <button type="button" class="primary" onClick={() => open(made.value as string)}>
             Open the new session
           </button>
         ) : (
