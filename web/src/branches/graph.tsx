@@ -21,6 +21,7 @@ const HOVER_MS = 120;
 export function Graph({ lanes, selected, onSelect, compared }: GraphProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
+  const left = useSignal(0);
   const hovered = useSignal<Node | undefined>(undefined);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useLayoutEffect(() => {
@@ -44,6 +45,10 @@ export function Graph({ lanes, selected, onSelect, compared }: GraphProps) {
     hovered.value = undefined;
     onSelect(place);
   };
+  const onScroll = (event: Event) => {
+    hovered.value = undefined;
+    left.value = (event.currentTarget as HTMLElement).scrollLeft;
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape" && hovered.value) hovered.value = undefined;
     if (event.ctrlKey || event.metaKey || event.altKey || !current) return;
@@ -54,12 +59,10 @@ export function Graph({ lanes, selected, onSelect, compared }: GraphProps) {
     focusNode(box.current, next.place);
   };
   return (
-    <div class="branches-graph" ref={box} onKeyDown={onKeyDown} onScroll={() => (hovered.value = undefined)}>
+    <div class="branches-graph" ref={box} onKeyDown={onKeyDown} onScroll={onScroll}>
       <div class="branches-canvas" style={{ width: layout.width, height: layout.height }}>
         <Drawing layout={layout} current={current} onSelect={select} onHover={hover} selected={selected} />
-        {layout.rows.map((row) => (
-          <LaneLabel key={row.lane.session.session_id} row={row} compared={compared} onSelect={onSelect} />
-        ))}
+        <LaneLabels rows={layout.rows} compared={compared} onSelect={onSelect} left={left} width={width} />
       </div>
       {hovered.value && layout.nodes.some((node) => samePlace(node.place, hovered.value?.place)) && (
         <NodeCard node={hovered.value} box={box.current as HTMLElement} below={layout.captions && !hovered.value.mark ? 48 : 18} onHover={hover} />
@@ -108,6 +111,7 @@ interface DrawingProps {
 }
 
 function Drawing({ layout, current, selected, onSelect, onHover }: DrawingProps) {
+  const captions = useMemo(() => <Captions layout={layout} />, [layout]);
   const isChosen = (row: Row) => row.lane.session.session_id === selected?.session; // drawn last, above the others
   return (
     <svg class="branches-svg" width={layout.width} height={layout.height} role="listbox" aria-label="Cells, checkpoints and branches" aria-orientation="horizontal">
@@ -132,6 +136,7 @@ function Drawing({ layout, current, selected, onSelect, onHover }: DrawingProps)
           onHover={onHover}
         />
       ))}
+      {captions}
     </svg>
   );
 }
@@ -195,19 +200,41 @@ function laneName(lane: Lane): string {
   return `${sessionTitle(session)}, ${session.state}${from}`;
 }
 
-function LaneLabel({ row, compared, onSelect }: { row: Row; compared: GraphProps["compared"]; onSelect: GraphProps["onSelect"] }) {
+interface LabelsProps extends Pick<GraphProps, "compared" | "onSelect"> {
+  rows: Row[];
+  /** What is in sight: from which pixel, and how many. */
+  left: Signal<number>;
+  width: Signal<number>;
+}
+
+function LaneLabels({ rows, left, width, ...rest }: LabelsProps) {
+  return (
+    <>
+      {rows.map((row) => (
+        <LaneLabel key={row.lane.session.session_id} row={row} left={left.value} right={left.value + width.value} {...rest} />
+      ))}
+    </>
+  );
+}
+
+const EDGE = 24;
+
+/** The name of a lane that is out of sight stays at the edge behind which it is, with an arrow. */
+function LaneLabel({ row, left, right, compared, onSelect }: { row: Row; left: number; right: number } & Pick<GraphProps, "compared" | "onSelect">) {
   const { session } = row.lane;
   const letter = compared?.[0] === session.session_id ? "A" : compared?.[1] === session.session_id ? "B" : undefined;
+  const before = (row.lostX ?? row.endX) < left + EDGE;
+  const after = row.labelX > right - EDGE;
+  const classes = ["branches-label", !isLive(session) && "ended", (before || after) && "away"].filter(Boolean).join(" ");
+  const place = after ? { left: 0, width: right, textAlign: "right" as const } : { left: before ? left : row.labelX, right: 0 };
   return (
-    <div class="branches-label-row" style={{ left: row.labelX, top: row.y - 46 }}>
-      <span
-        class={isLive(session) ? "branches-label" : "branches-label ended"}
-        aria-hidden="true"
-        onClick={() => onSelect({ session: session.session_id, kind: "now" })}
-      >
+    <div class="branches-label-row" style={{ ...place, top: row.y - 46 }}>
+      <span class={classes} aria-hidden="true" onClick={() => onSelect({ session: session.session_id, kind: "now" })}>
+        {before && "←"}
         {letter && <b class="branches-letter">{letter}</b>}
-        {sessionTitle(session)}
+        <span>{sessionTitle(session)}</span>
         {session.state !== "idle" && <i>{session.state}</i>}
+        {after && "→"}
       </span>
     </div>
   );
@@ -239,8 +266,7 @@ function NodeMark({ node, layout, chosen, focusable, onSelect, onHover }: NodeMa
       onPointerLeave={() => onHover(undefined)}
     >
       <rect class="branches-target" rx={6} {...targetOf(node, layout)} />
-      {node.mark ? <Flag lost={node.lost === true} /> : node.folded ? <FoldMark cells={node.folded} /> : node.cell ? <CellMark outcome={node.cell.outcome} /> : <NowMark state={node.lane.session.state} />}
-      {layout.captions && <Caption node={node} column={layout.column} />}
+      {node.mark ? <Flag lost={node.lost === true} /> : node.folded ? <rect class="branches-shape" x={-22} y={-10} width={44} height={20} rx={10} /> : node.cell ? <CellMark outcome={node.cell.outcome} /> : <NowMark state={node.lane.session.state} />}
     </g>
   );
 }
@@ -293,15 +319,12 @@ function CellMark({ outcome }: { outcome: string }) {
 }
 
 /** How many cells are folded, and whether one of them failed. */
-function FoldMark({ cells }: { cells: CellRow[] }) {
+function FoldText({ cells }: { cells: CellRow[] }) {
   const failed = cells.filter((cell) => outcomeKind(cell.outcome) === "bad").length;
   return (
-    <>
-      <rect class="branches-shape" x={-22} y={-10} width={44} height={20} rx={10} />
-      <text class="branches-fold" y={4}>
-        {failed ? `${cells.length} · ${failed}✕` : cells.length}
-      </text>
-    </>
+    <text class="branches-fold" y={4}>
+      {failed ? `${cells.length} · ${failed}✕` : cells.length}
+    </text>
   );
 }
 
@@ -324,6 +347,20 @@ function NowMark({ state }: { state: string }) {
   );
 }
 
+/** Texts beside the marks. Screen readers have the names of the marks instead, which say more. */
+function Captions({ layout }: { layout: Layout }) {
+  const texts = layout.captions ? layout.nodes : layout.nodes.filter((node) => node.folded);
+  return (
+    <g class="branches-captions" aria-hidden="true">
+      {texts.map((node) => (
+        <g key={placeKey(node.place)} transform={`translate(${node.x} ${node.y})`}>
+          {node.folded ? <FoldText cells={node.folded} /> : <Caption node={node} column={layout.column} />}
+        </g>
+      ))}
+    </g>
+  );
+}
+
 const CHARACTER = 6.4;
 const CAPTION_LINES = 2;
 
@@ -331,13 +368,13 @@ function Caption({ node, column }: { node: Node; column: number }) {
   const text = captionOf(node);
   if (node.mark) {
     return (
-      <text class="branches-caption beside" x={16} y={-15} aria-hidden="true">
+      <text class="branches-caption beside" x={16} y={-15}>
         {shortened(text, captionLength(node, column))}
       </text>
     );
   }
   return (
-    <text class="branches-caption" aria-hidden="true">
+    <text class="branches-caption">
       {wrapped(text, Math.floor((column - 6) / CHARACTER)).map((line, index) => (
         <tspan key={index} x={0} y={25 + 13 * index}>
           {line}

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions and their branches as a tree: look, roll back, branch, name, compare.
 import { signal, useComputed } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { messageOf } from "../app/api.js";
+import { caller } from "../app/caller.js";
 import { type Shortcut, useKeys } from "../app/keys.js";
 import { go } from "../app/router.js";
 import type { ViewProps } from "../app/views.js";
 import { Failure, IconButton } from "../parts/controls.js";
 import { plural } from "../parts/format.js";
+import { say } from "../parts/toasts.js";
 import { Compare, otherOf } from "./compare.js";
 import { Dialogs } from "./dialogs.js";
 import { Graph } from "./graph.js";
 import { Intro } from "./intro.js";
 import { familiesOf, type Family, isLive, lanesOf, liveOf, type Place, sessionTitle } from "./model.js";
 import { Panel } from "./panel.js";
-import { choiceOf, dialog, type DialogKind, selected } from "./selection.js";
+import { type Choice, choiceOf, dialog, type DialogKind, selected } from "./selection.js";
 import { histories, load, loadFailure, loadHistories, sessions, watchSessions } from "./store.js";
 import "./view.css";
 
@@ -87,8 +89,13 @@ function Tree({ family: whole, session, other }: { family: Family; session: stri
   const choice = choiceOf(lanes, place);
   const partner = choice && otherOf(lanes, choice.lane);
   const compare = partner ? () => go("branches", [place.session, "compare", partner]) : undefined;
-  const keys = useMemo(() => treeKeys(compare), [place.session, partner]);
+  const latest = useRef({ choice, compare });
+  latest.current = { choice, compare };
+  const keys = useMemo(() => treeKeys(() => (caller.peek()?.read_only ? undefined : latest.current.choice), () => latest.current.compare?.()), []);
   useKeys(keys);
+  useEffect(() => {
+    if (session) selected.value = { session: start.session_id, kind: "now" };
+  }, [session, start.session_id]);
   const compared = other && lanes.some((lane) => lane.session.session_id === other) ? ([start.session_id, other] as [string, string]) : undefined;
   return (
     <>
@@ -104,17 +111,37 @@ function Tree({ family: whole, session, other }: { family: Family; session: stri
   );
 }
 
-/** Actions that do not apply to the selection have no dialog, or the daemon says why. */
-function treeKeys(compare: (() => void) | undefined): Shortcut[] {
+/** CHOICE is asked when a key is pressed. */
+function treeKeys(choice: () => Choice | undefined, compare: () => void): Shortcut[] {
   const group = "Branches";
-  const opens = (keys: string, text: string, kind: DialogKind): Shortcut => ({ keys, text, group, run: () => void (dialog.value = kind) });
+  const opens = (keys: string, text: string, kind: DialogKind, reason: (now: Choice) => string | undefined): Shortcut => ({
+    keys,
+    text,
+    group,
+    run: () => {
+      const now = choice();
+      const why = now && (now.live ? reason(now) : "This session has ended.");
+      if (why) say(why);
+      else if (now) dialog.value = kind;
+    },
+  });
+  const moves = (keys: string, text: string): Shortcut => ({ keys, text, group, run: focusTree });
   return [
-    opens("b", "Branch from what is selected", "branch"),
-    opens("c", "Make a checkpoint", "checkpoint"),
-    opens("r", "Roll back to the selected checkpoint", "rollback"),
-    { keys: "=", text: "Compare with another branch", group, run: () => compare?.() },
-    { keys: "ArrowLeft", text: "Move along the tree (as the other arrows)", group, run: () => false },
+    opens("b", "Branch from what is selected", "branch", () => undefined),
+    opens("c", "Make a checkpoint", "checkpoint", () => undefined),
+    opens("r", "Roll back to the selected checkpoint", "rollback", (now) => (now.mark ? undefined : "Select a checkpoint first: it is what the session can roll back to.")),
+    { keys: "=", text: "Compare with another branch", group, run: compare },
+    moves("ArrowLeft", "Move back along the tree (up and down: to another lane)"),
+    moves("ArrowRight", "Move on along the tree"),
   ];
+}
+
+/** The arrow keys move in the tree once it has the focus, which it gets if nothing else has it. */
+function focusTree(): boolean {
+  const focused = document.activeElement;
+  if (focused && focused !== document.body && focused.id !== "content") return false;
+  document.querySelector<SVGElement>('.branches-svg [role="option"][tabindex="0"]')?.focus();
+  return true;
 }
 
 function Legend({ ended }: { ended: number }) {
