@@ -9,8 +9,10 @@ import { Revealed } from "../parts/code.js";
 import { bytesText, durationText } from "../parts/format.js";
 import type { ApprovalRow } from "./model.js";
 
+/** As an approval has it, or a profile, whose modes have other names. */
 interface Network {
   mode?: string;
+  hosts?: string | null;
   allow?: string[] | null;
   secret_host?: string | null;
 }
@@ -89,12 +91,13 @@ function cut(text: string): string {
 
 function networkText(network: Network | undefined): ComponentChildren {
   if (!network) return "as its profile says";
-  if (network.mode === "full") return <b class="approvals-risk">everything that this machine reaches</b>;
-  if (network.mode !== "allow" || !network.allow?.length) return "none";
+  if (network.mode === "all" || network.mode === "full") return <b class="approvals-risk">everything that this machine reaches</b>;
+  const hosts = network.hosts ?? network.allow?.join(", ");
+  if (network.mode === "none" || !hosts) return "none";
   return (
     <>
-      <b class="approvals-risk">{network.allow.join(", ")}</b>
-      {network.secret_host ? `, with a secret for ${network.secret_host}` : ""}
+      <b class="approvals-risk">{hosts}</b>
+      {network.secret_host ? `, with a key for ${network.secret_host} that it does not see` : ""}
     </>
   );
 }

@@ -34,7 +34,7 @@ export function otherOf(lanes: Lane[], lane: Lane): string | undefined {
 export function Compare({ lanes, a, b }: { lanes: Lane[]; a: string; b: string }) {
   const here = lanes.find((lane) => lane.session.session_id === a) as Lane;
   const there = lanes.find((lane) => lane.session.session_id === b) as Lane;
-  const choose = (first: string, second: string) => go("branches", [first, "compare", second], { replace: true });
+  const choose = (first: string, second: string) => go("branches", [first, second], { replace: true });
   const [ofHere, ofThere] = partedCells(here, there);
   return (
     <section class="branches-compare card" aria-label="Comparison">

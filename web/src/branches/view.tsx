@@ -20,8 +20,8 @@ import { type Choice, choiceOf, dialog, type DialogKind, selected } from "./sele
 import { histories, load, loadFailure, loadHistories, sessions, watchSessions } from "./store.js";
 import "./view.css";
 
-/** The address is "SESSION", or "SESSION/compare/OTHER". */
-export function View({ path: [session, verb, other] }: ViewProps) {
+/** The address is "SESSION", or "SESSION/OTHER", which compares the two. */
+export function View({ path: [session, other] }: ViewProps) {
   useEffect(() => watchSessions(), []);
   const families = useComputed(() => familiesOf(sessions.value ?? []));
   const family = familyOf(families.value, session);
@@ -44,7 +44,7 @@ export function View({ path: [session, verb, other] }: ViewProps) {
         <IconButton icon="ask" label="What is this?" onClick={() => (dialog.value = "intro")} />
       </header>
       {family ? (
-        <Tree key={family.root.session_id} family={family} session={session} other={verb === "compare" ? other : undefined} />
+        <Tree key={family.root.session_id} family={family} session={session} other={other} />
       ) : session && sessions.value.length > 0 ? (
         <Failure>There is no such session. It may have ended long ago.</Failure>
       ) : (
@@ -88,7 +88,7 @@ function Tree({ family: whole, session, other }: { family: Family; session: stri
   const place: Place = selected.value && family.sessions.some((each) => each.session_id === selected.value?.session) ? selected.value : { session: start.session_id, kind: "now" };
   const choice = choiceOf(lanes, place);
   const partner = choice && otherOf(lanes, choice.lane);
-  const compare = partner ? () => go("branches", [place.session, "compare", partner]) : undefined;
+  const compare = partner ? () => go("branches", [place.session, partner]) : undefined;
   const latest = useRef({ choice, compare });
   latest.current = { choice, compare };
   const keys = useMemo(() => treeKeys(() => (caller.peek()?.read_only ? undefined : latest.current.choice), () => latest.current.compare?.()), []);
