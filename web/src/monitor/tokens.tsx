@@ -88,9 +88,11 @@ export function View(_props: ViewProps) {
   );
 }
 
-/** Whether this page is signed in with TOKEN. */
+/** Whether this page is signed in with TOKEN. One of `adder open` acts as an account of the machine, and is known by its end. */
 function isOwn(token: Token): boolean {
-  return token.name === caller.value?.name;
+  const who = caller.value;
+  const ofBrowser = token.name.startsWith("browser-") && token.expires !== null && token.expires === who?.expires;
+  return ofBrowser || who?.owner === `token:${token.name}`;
 }
 
 function TokenTable({ tokens, mayRevoke, onRevoke }: { tokens: Token[]; mayRevoke: boolean; onRevoke: (token: Token) => void }) {
