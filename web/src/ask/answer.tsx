@@ -28,20 +28,20 @@ export function Answer({ question, onRerun }: { question: Question; onRerun: () 
       {reply.table && <Result table={reply.table} reply={reply} />}
       <Pictures reply={reply} />
       {reply.tests.length > 0 && (
-        <section aria-label="Checks">
+        <div role="group" aria-label="Checks">
           <h3>Checks</h3>
           <Checks checks={reply.tests} />
-        </section>
+        </div>
       )}
       {reply.assumed.length > 0 && (
-        <section aria-label="Assumptions">
+        <div role="group" aria-label="Assumptions">
           <h3>Assumed of the tables</h3>
           <ul class="ask-texts">
             {reply.assumed.map((text, at) => (
               <li key={at}>{text}</li>
             ))}
           </ul>
-        </section>
+        </div>
       )}
       {question.state === "failed" && <Attempts attempts={reply.attempts} />}
       {reply.code && <AnswerCode question={question} code={reply.code} stdout={reply.stdout} onRerun={onRerun} />}
@@ -56,8 +56,8 @@ function Result({ table, reply }: { table: ResultTable; reply: Reply }) {
   const shown = useSignal(true);
   if (table.columns.length === 0) return /^(number|text|boolean|date)$/.test(table.kind) ? <p class="ask-value">{table.text}</p> : <pre>{table.text}</pre>;
   return (
-    <section aria-label="Result" class="ask-result">
-      <SmallTable label="Result" columns={table.columns.map(({ name, dtype }) => ({ name, number: isNumeric(dtype) }))} rows={table.rows} />
+    <div role="group" aria-label="Result" class="ask-result">
+      <SmallTable label="Rows of the result" columns={table.columns.map(({ name, dtype }) => ({ name, number: isNumeric(dtype) }))} rows={table.rows} />
       <p class="quiet row">
         {table.hidden_rows > 0 && <span>{plural(table.hidden_rows, "more row")}</span>}
         {table.hidden_columns > 0 && <span>{plural(table.hidden_columns, "more column")}</span>}
@@ -76,7 +76,7 @@ function Result({ table, reply }: { table: ResultTable; reply: Reply }) {
           {shown.value && <Chart option={option} label={chartLabel(chart)} height={300} table={false} />}
         </>
       )}
-    </section>
+    </div>
   );
 }
 
@@ -102,7 +102,7 @@ function AnswerCode({ question, code, stdout, onRerun }: { question: Question; c
   };
   const copy = () => navigator.clipboard.writeText(code).then(() => say("Copied."), sayError);
   return (
-    <section aria-label="Code" class="ask-code">
+    <div role="group" aria-label="Code" class="ask-code">
       <details open={question.state === "failed"}>
         <summary>Code</summary>
         <Code text={code} numbers label="The code of the answer" />
@@ -124,7 +124,7 @@ function AnswerCode({ question, code, stdout, onRerun }: { question: Question; c
           <Icon name="copy" size={16} /> Copy the code
         </button>
       </div>
-    </section>
+    </div>
   );
 }
 

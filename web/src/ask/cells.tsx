@@ -9,7 +9,7 @@ interface SmallTableProps {
 
 export function SmallTable({ columns, rows, label }: SmallTableProps) {
   return (
-    <div class="table-scroll ask-table" tabIndex={0} role="region" aria-label={label}>
+    <div class="table-scroll ask-table" tabIndex={0} role="group" aria-label={label}>
       <table class="data">
         <thead>
           <tr>

@@ -26,9 +26,9 @@ interface Upload {
 const uploads = signal<Upload[]>([]);
 let lastUpload = 0;
 
-/** Stores FILES and adds them to CONVERSATION. */
+/** Stores FILES and adds them to CONVERSATION, in their order: the first table is `df`. */
 export async function addFiles(conversation: string, files: File[]): Promise<void> {
-  await Promise.all(files.map((file) => addFile(conversation, file)));
+  for (const file of files) await addFile(conversation, file);
 }
 
 async function addFile(conversation: string, file: File): Promise<void> {
@@ -151,42 +151,37 @@ interface PreviewProps {
 
 function Preview({ table, schemas, first, open, onRemove }: PreviewProps) {
   return (
-    <details class="ask-preview" open={open}>
-      <summary>
-        <Icon name="table" />
-        <b>{table.file}</b>
-        <span class="quiet">
-          {bytesText(table.bytes)}
-          {schemas.length === 1 && schemas[0] && sizeText(schemas[0])}
-          {schemas.length > 1 && `, ${plural(schemas.length, "table")}`}
-        </span>
-        <IconButton
-          icon="trash"
-          label={`Remove ${table.file}`}
-          onClick={(event) => {
-            event.preventDefault();
-            onRemove();
-          }}
-        />
-      </summary>
-      {schemas.map((schema, at) => (
-        <div key={schema.name} class="ask-schema">
-          <p class="quiet">
-            In code: <code>{first && at === 0 ? `df, dfs["${schema.name}"]` : `dfs["${schema.name}"]`}</code>
-            {schema.assumed.length > 0 && `. Assumed: ${schema.assumed.join("; ")}.`}
-          </p>
-          <SmallTable
-            label={`First rows of ${schema.name}`}
-            columns={schema.columns.map((column) => ({
-              name: column.name,
-              hint: column.nulls > 0 ? `${column.kind}, ${numberText(column.nulls)} missing` : column.kind,
-              number: isNumeric(column.dtype),
-            }))}
-            rows={schema.sample.slice(0, 8)}
-          />
-        </div>
-      ))}
-    </details>
+    <div class="ask-preview">
+      <IconButton icon="trash" label={`Remove ${table.file}`} onClick={onRemove} />
+      <details open={open}>
+        <summary>
+          <Icon name="table" />
+          <b>{table.file}</b>
+          <span class="quiet">
+            {bytesText(table.bytes)}
+            {schemas.length === 1 && schemas[0] && sizeText(schemas[0])}
+            {schemas.length > 1 && `, ${plural(schemas.length, "table")}`}
+          </span>
+        </summary>
+        {schemas.map((schema, at) => (
+          <div key={schema.name} class="ask-schema">
+            <p class="quiet">
+              In code: <code>{first && at === 0 ? `df, dfs["${schema.name}"]` : `dfs["${schema.name}"]`}</code>
+              {schema.assumed.length > 0 && `. Assumed: ${schema.assumed.join("; ")}.`}
+            </p>
+            <SmallTable
+              label={`First rows of ${schema.name}`}
+              columns={schema.columns.map((column) => ({
+                name: column.name,
+                hint: column.nulls > 0 ? `${column.kind}, ${numberText(column.nulls)} missing` : column.kind,
+                number: isNumeric(column.dtype),
+              }))}
+              rows={schema.sample.slice(0, 8)}
+            />
+          </div>
+        ))}
+      </details>
+    </div>
   );
 }
 

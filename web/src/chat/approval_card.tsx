@@ -6,6 +6,8 @@ import { useEffect } from "preact/hooks";
 import { adder } from "../app/api.js";
 import { caller } from "../app/caller.js";
 import { hrefOf } from "../app/router.js";
+import { Access } from "../approvals/access.js";
+import "../approvals/view.css";
 import { Code, Revealed } from "../parts/code.js";
 import { trying } from "../parts/toasts.js";
 
@@ -27,23 +29,14 @@ export function ApprovalCard({ id }: { id: string }) {
   const mayDecide = caller.value?.may_decide && it.state === "pending";
   return (
     <section class="chat-approval" aria-label="Approval">
-      <h3>This waits for an approval</h3>
+      <h2>This waits for an approval</h2>
       {it.description && (
         <p>
           <Revealed text={it.description} />
         </p>
       )}
       {it.code && <Code text={it.code} reveal numbers label="The code to approve" />}
-      <dl class="chat-facts">
-        {factsOf(it).map(([name, text]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Revealed text={text} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Access approval={it} />
       {mayDecide ? (
         <>
           <label class="field">
@@ -68,15 +61,4 @@ export function ApprovalCard({ id }: { id: string }) {
       )}
     </section>
   );
-}
-
-function factsOf(approval: Approval): Array<[string, string]> {
-  const facts: Array<[string, string | null | undefined]> = [
-    ["Profile", approval.profile],
-    ["Environment", approval.environment],
-    ["Directory", approval.workdir ? `${approval.workdir.path} (${approval.workdir.mode})` : undefined],
-    ["Session", approval.session],
-    ["Files", approval.files?.map((file) => String((file as Record<string, unknown>)["name"] ?? "")).join(", ")],
-  ];
-  return facts.filter((fact): fact is [string, string] => Boolean(fact[1]));
 }

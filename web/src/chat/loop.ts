@@ -21,6 +21,8 @@ export interface Called {
   /** For the model. */
   text: string;
   isError: boolean;
+  /** The user stopped it, or the time was over. */
+  stopped?: boolean;
   /** It did not run: a person has to approve it first. */
   approvalId?: string | undefined;
   /** For people. */
@@ -161,7 +163,8 @@ class Turn {
 
   async #carryOut(call: CallPart, at: number, over: boolean): Promise<Called & { end?: End; readable: boolean }> {
     const refused = (text: string, readable = true) => ({ text, isError: true, readable });
-    if (over || this.#stopped()) return refused(texts.cancelled);
+    const stopped = { text: texts.cancelled, isError: true, readable: true, stopped: true };
+    if (over || this.#stopped()) return stopped;
     if (at >= CALLS) return refused(texts.tooMany);
     if (!call.arguments) return refused(`The arguments of the call are not one JSON object: ${(call.raw ?? "").slice(0, 200)}`, false);
     if (!this.tools.some((tool) => tool.name === call.name)) return refused(this.#unknown(call.name), false);
@@ -173,7 +176,7 @@ class Turn {
     try {
       return { ...(await this.#call(call)), readable: true };
     } catch (error) {
-      return refused(this.#stopped() ? texts.cancelled : error instanceof Error ? error.message : String(error));
+      return this.#stopped() ? stopped : refused(error instanceof Error ? error.message : String(error));
     }
   }
 

@@ -9,8 +9,24 @@ const INSTRUCTIONS =
   "returned before you go on. Do not guess what a tool would return, and do not repeat at length what it printed. Be brief. " +
   "Pictures that a tool makes are shown to the person. Answers are shown as Markdown.";
 
+// What the daemon takes of a conversation is a little more.
+const MESSAGES = 900;
+const CHARACTERS = 3_000_000;
+
 /** One answer of the model that the daemon offers. Ends with SIGNAL, at the model's server too. */
 export function askModel(messages: Message[], tools: ToolDefinition[], signal: AbortSignal): Promise<ModelAnswer> {
-  const body = { instructions: INSTRUCTIONS, messages, tools };
+  const body = { instructions: INSTRUCTIONS, messages: latestOf(messages), tools };
   return ask<ModelAnswer>("POST", pathOf("v1", "models", "default", "ask"), { body, signal, endless: true });
+}
+
+/** The end of a conversation that is too long to be sent, from a message of the user's on. */
+export function latestOf(messages: Message[]): Message[] {
+  let from = 0;
+  let length = messages.reduce((sum, message) => sum + JSON.stringify(message).length, 0);
+  while (messages.length - from > MESSAGES || length > CHARACTERS) {
+    const next = messages.findIndex((message, at) => at > from && message.role === "user");
+    if (next < 0) break;
+    for (; from < next; from++) length -= JSON.stringify(messages[from]).length;
+  }
+  return messages.slice(from);
 }

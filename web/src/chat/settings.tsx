@@ -19,16 +19,16 @@ export function ToolsetPicker({ chat }: { chat: Chat }) {
   }, [chat.toolset]);
   const names = toolkit.value?.toolsets ?? [chat.toolset];
   return (
-    <label class="chat-toolset">
-      Tools
-      <select value={chat.toolset} disabled={chat.busy} onChange={(event) => change(chat.id, (old) => ({ ...old, toolset: event.currentTarget.value }))}>
+    <span class="chat-toolset">
+      <label for="chat-toolset">Tools</label>
+      <select id="chat-toolset" value={chat.toolset} disabled={chat.busy} onChange={(event) => change(chat.id, (old) => ({ ...old, toolset: event.currentTarget.value }))}>
         {[...new Set([...names, chat.toolset])].map((name) => (
           <option key={name} value={name}>
             {name}
           </option>
         ))}
       </select>
-    </label>
+    </span>
   );
 }
 

@@ -104,7 +104,7 @@ const tells: { [Type in LoopEvent["type"]]: (id: string, event: Extract<LoopEven
   ended: (id, { call, called }) =>
     changeStep(id, call.id, (step) => ({
       ...step,
-      state: called.isError ? "failed" : "done",
+      state: called.stopped ? "stopped" : called.isError ? "failed" : "done",
       text: called.text,
       reply: called.reply,
       took_ms: Date.now() - step.began,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A conversation with the daemon's model, which calls tools.
 import { signal, useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
 import type { StoredFile } from "adder-client";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { messageOf } from "../app/api.js";
@@ -108,11 +109,7 @@ export function View({ path }: ViewProps) {
               <p>The model can run Python and call the other tools of the toolset “{chat.toolset}”. Each call is shown here; code that needs an approval waits for you.</p>
             </Empty>
           )}
-          <div class="chat-items" role="log" aria-label="Conversation" aria-live="polite">
-            {chat.items.map((item, at) => (
-              <ItemView key={at} item={item} />
-            ))}
-          </div>
+          <Items key={chat.id} items={chat.items} />
           {chat.busy && <Busy chat={chat} />}
           {caller.value?.models && (
             <Composer
@@ -123,11 +120,9 @@ export function View({ path }: ViewProps) {
               maxLength={200_000}
               disabled={chat.busy || uploading}
               onSend={send}
+              before={<FileButton icon="attach" label="Attach files" multiple onFiles={(files) => void attach(chat, files)} />}
             >
-              <FileButton icon="file" multiple onFiles={(files) => void attach(chat, files)}>
-                Attach
-              </FileButton>
-              {attached.value.map((each, at) => (
+              {attached.value.length > 0 && attached.value.map((each, at) => (
                 <span key={at} class="chat-attached">
                   {each.name}
                   {each.file === null && <span class="quiet">uploading…</span>}
@@ -151,6 +146,44 @@ export function View({ path }: ViewProps) {
       </div>
       {settings.value && <SettingsDialog chat={chat} onClose={() => (settings.value = false)} />}
     </>
+  );
+}
+
+const NEAR_PX = 160;
+
+/** Keeps the end of the conversation in view while it grows, as long as the reader is there. The value: go to the end now. */
+function useEnd(items: RefObject<HTMLElement | null>): () => void {
+  const atEnd = useRef(true);
+  const toEnd = () => {
+    atEnd.current = true;
+    scrollTo({ top: document.documentElement.scrollHeight });
+  };
+  useEffect(() => {
+    const element = items.current;
+    if (!element) return undefined;
+    const look = () => (atEnd.current = innerHeight + scrollY > document.documentElement.scrollHeight - NEAR_PX);
+    const observer = new ResizeObserver(() => atEnd.current && toEnd());
+    addEventListener("scroll", look, { passive: true });
+    observer.observe(element);
+    return () => {
+      removeEventListener("scroll", look);
+      observer.disconnect();
+    };
+  }, []);
+  return toEnd;
+}
+
+function Items({ items }: { items: Item[] }) {
+  const log = useRef<HTMLDivElement>(null);
+  const toEnd = useEnd(log);
+  const last = items.findLastIndex((item) => item.kind === "said");
+  useEffect(toEnd, [last]);
+  return (
+    <div class="chat-items" ref={log} role="log" aria-label="Conversation">
+      {items.map((item, at) => (
+        <ItemView key={at} item={item} />
+      ))}
+    </div>
   );
 }
 

@@ -12,7 +12,9 @@ interface ComposerProps {
   disabled?: boolean;
   maxLength: number;
   onSend: (text: string) => void;
-  /** Above the field. */
+  /** Before the field. */
+  before?: ComponentChildren;
+  /** Above it. */
   children?: ComponentChildren;
   field?: RefObject<HTMLTextAreaElement | null>;
 }
@@ -33,6 +35,7 @@ export function Composer(props: ComposerProps) {
   return (
     <form class="composer card" onSubmit={send}>
       {props.children && <div class="row composer-more">{props.children}</div>}
+      {props.before}
       <textarea ref={field} aria-label={props.label} placeholder={props.placeholder} rows={1} maxLength={props.maxLength} onKeyDown={press} />
       <button type="submit" class="primary" disabled={props.disabled}>
         {props.action}

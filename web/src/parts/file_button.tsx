@@ -6,7 +6,9 @@ import { useRef } from "preact/hooks";
 import { Icon, type IconName } from "./icons.js";
 
 interface FileButtonProps {
-  children: ComponentChildren;
+  /** The button's words; without them it is an icon with this label. */
+  children?: ComponentChildren;
+  label?: string;
   icon?: IconName;
   class?: string | undefined;
   /** As the attribute of <input>: ".csv,.xlsx". */
@@ -25,7 +27,14 @@ export function FileButton(props: FileButtonProps) {
   };
   return (
     <>
-      <button type="button" class={props.class} disabled={props.disabled} onClick={() => input.current?.click()}>
+      <button
+        type="button"
+        class={props.children ? props.class : "icon-button"}
+        aria-label={props.label}
+        title={props.label}
+        disabled={props.disabled}
+        onClick={() => input.current?.click()}
+      >
         <Icon name={props.icon ?? "upload"} /> {props.children}
       </button>
       <input ref={input} type="file" hidden accept={props.accept} multiple={props.multiple} onChange={choose} />

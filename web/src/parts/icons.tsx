@@ -33,6 +33,7 @@ const paths = {
   play: "M8 5l11 7-11 7z",
   file: "M6 3h8l4 4v14H6zM14 3v4h4",
   table: "M4 5h16v14H4zM4 10h16M4 15h16M10 5v14",
+  attach: "M19 11l-7.5 7.5a4.5 4.5 0 0 1-6.4-6.4L13 4.3a3 3 0 0 1 4.3 4.3L9.7 16a1.5 1.5 0 0 1-2.1-2.1L14 7.5",
   warning: "M12 4l9 16H3zM12 10v4M12 17v.2",
   copy: "M8 8h11v12H8zM5 16V4h11",
 } as const;
