@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the daemon does, and what can be done with it: runs, statistics, tools, tokens."""
+import re
+
+import pytest
+
+import harness
+import windows
+import world
+from windows import expect, settle
+
+
+@pytest.mark.quick
+def test_runs_arrive_live_and_are_filtered(page, window, served):
+    page.goto("/#/runs")
+    settle(page)
+    word = harness.unique()
+    run = served.adder.run(f"raise ValueError('{word}')").run_id
+    page.get_by_label("Code contains").fill(word)
+    found = page.get_by_role("main").get_by_role("link", name=re.compile(word))
+    expect(found.first).to_be_visible()
+    page.get_by_label("Outcome").select_option("ok")
+    expect(found).to_have_count(0)
+    page.get_by_label("Outcome").select_option("error")
+    found.first.click()
+    page.wait_for_url(f"**/#/runs/{run}")
+    expect(page.get_by_role("region", name="Code")).to_contain_text(word)
+    expect(page.get_by_role("main")).to_contain_text("ValueError")
+
+
+def test_a_run_is_followed_and_cancelled(page, window, served):
+    process = served.adder.start("import time\nprint('it has begun', flush=True)\ntime.sleep(600)")
+    assert process.stdout.readline() == b"it has begun\n"
+    page.goto("/#/runs")
+    page.get_by_role("main").get_by_role("link", name=re.compile("it has begun")).first.click()
+    page.get_by_role("button", name="Cancel the run").click()
+    expect(page.get_by_role("main").get_by_role("status").first).to_contain_text(re.compile("cancelled", re.I))
+    assert process.wait(harness.DEADLINE) == 130
+    process.stdout.close()
+    process.stderr.close()
+
+
+def test_statistics(page, window, seen):
+    page.goto("/#/runs/statistics")
+    settle(page)
+    assert not windows.axe_violations(page)
+
+
+def test_an_ordinary_user_sees_their_own_runs_alone(user_window, served):
+    theirs = harness.unique()
+    served.adder.run(f"'{theirs}'")
+    window = user_window()
+    page = window.open("runs")
+    settle(page)
+    expect(page.get_by_role("main")).not_to_contain_text(theirs)
+    expect(page.get_by_label("Owner")).to_have_count(0)
+
+
+def test_sessions_are_listed_with_their_memory(page, window, served):
+    name = harness.unique()
+    session = world.made(served.adder, "session", "new", "--name", name)["session_id"]
+    page.goto("/#/daemon")
+    expect(page.get_by_role("main")).to_contain_text(name)
+    served.adder.call("session", "rm", session)
+
+
+def test_a_tool_is_tried(page, window):
+    """With the form that its schema makes."""
+    page.goto("/#/tools/run_python")
+    settle(page)
+    if page.get_by_role("form", name="Arguments of run_python").count() == 0:
+        page.get_by_role("navigation", name="Tools").get_by_role("link").first.click()
+    form = page.get_by_role("form", name=re.compile("Arguments of"))
+    expect(form).to_be_visible()
+    form.get_by_label("code").first.fill("print(6 * 7)")
+    form.get_by_role("button", name=re.compile("Call|Run|Try")).click()
+    expect(page.get_by_role("region", name="Reply")).to_contain_text("42")
+    assert not windows.axe_violations(page)
+
+
+@pytest.mark.quick
+def test_a_token_is_made_used_and_revoked(page, window, served, new_window):
+    """The secret is shown once. Who has it is signed in until it is revoked."""
+    name = harness.unique()
+    page.goto("/#/tokens")
+    settle(page)
+    page.get_by_role("button", name="New token").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name, for instance").fill(name)
+    dialog.get_by_role("button", name="Make it").click()
+    shown = page.get_by_role("dialog", name=f"The token {name}")
+    secret = shown.get_by_label("Secret").inner_text().strip()
+    assert secret.startswith("adder_") and served.get("/v1/caller", secret=secret).json()["role"] == "user"
+    assert not windows.axe_violations(page)
+    page.keyboard.press("Escape")
+    expect(shown).to_have_count(0)
+    assert secret not in page.content()
+    page.get_by_role("button", name=f"Revoke {name}").click()
+    page.get_by_role("dialog").get_by_role("button", name=re.compile("Revoke")).click()
+    expect(page.get_by_role("button", name=f"Revoke {name}")).to_have_count(0)
+    assert served.get("/v1/caller", secret=secret).status == 401
+
+
+def test_a_user_makes_no_tokens(user_window):
+    page = user_window().open("tokens")
+    settle(page)
+    expect(page.get_by_role("button", name="New token")).to_have_count(0)
