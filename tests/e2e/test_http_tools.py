@@ -139,7 +139,7 @@ def test_an_admin_decides_and_it_is_on_record(served):
     ran = served.post("/v1/runs", asked, secret=served.alice).json()
     assert ran["outcome"] == "ok", ran
     record = served.get(f"/v1/runs/{ran['run_id']}", secret=served.alice).json()["record"]
-    assert record["approval"] == waiting["approval_id"] and record["approved_by"] == f"token:boss, {approved['decided']}"
+    assert record["approval"] == waiting["approval_id"] and record["more"]["approved_by"] == f"token:boss, {approved['decided']}"
 
 
 def test_who_may_not_say_yes(served):
