@@ -15,11 +15,12 @@ interface CellOutputsProps {
 }
 
 export function CellOutputs({ workspace, cell, onLine }: CellOutputsProps) {
-  const outputs = cell.outputs.value;
   const run = cell.run.value;
+  const waitsFor = run?.outcome === "approval_required" ? run.approval_id : null;
+  // That nothing ran is said by the note, with what to do about it.
+  const outputs = cell.outputs.value.filter((output) => !waitsFor || output.kind !== "error");
   const problem = cell.problem.value;
   const progress = cell.progress.value;
-  const waitsFor = run?.outcome === "approval_required" ? run.approval_id : null;
   if (outputs.length === 0 && !run && !problem && !progress) return null;
   return (
     <div class="notebook-output output">
