@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decisions. Each is about exactly what the page showed: approvals and reviews are bound to a digest.
-import { adder } from "../app/api.js";
+import type { Approval } from "adder-client";
+import { adder, ask, pathOf } from "../app/api.js";
+import { isAdmin } from "../app/caller.js";
 import { say, sayError } from "../parts/toasts.js";
 import { type Item, type ItemState, stateTexts } from "./model.js";
 import { items, loadList, noteDecision } from "./store.js";
@@ -42,15 +44,22 @@ async function carryOut(item: Item, decision: Decision): Promise<ItemState> {
     await adder.reviews.commit(review?.review_id ?? id, { digest: review?.digest });
     return "committed";
   }
-  if (approval && waiting) return (await adder.approvals.deny(id, { reason: decision.reason || undefined })).state as ItemState;
+  if (approval && waiting) return settle(item, "deny", { reason: decision.reason || undefined });
   await adder.reviews.drop(review?.review_id ?? id);
   return "dropped";
 }
 
 /** An approval of changes is bound to their digest, which has to be that of the changes that were shown. */
-async function approved({ approval, review, id }: Item, always: boolean): Promise<ItemState> {
+async function approved(item: Item, always: boolean): Promise<ItemState> {
+  const { approval, review } = item;
   if (review?.digest && approval?.digest && review.digest !== approval.digest) {
     throw new Error("The changes are not those that were asked for. Look at them again.");
   }
-  return (await adder.approvals.approve(id, { always })).state as ItemState;
+  return settle(item, "approve", { always });
+}
+
+/** Admins name the owner, since others' approvals are not theirs. */
+async function settle({ id, owner }: Item, verb: "approve" | "deny", body: Record<string, unknown>): Promise<ItemState> {
+  const whose = isAdmin.peek() ? (owner ?? undefined) : undefined;
+  return (await ask<Approval>("POST", pathOf("v1", "approvals", id, verb), { body: { ...body, owner: whose } })).state as ItemState;
 }

@@ -181,16 +181,18 @@ function Actions({ item }: { item: Item }) {
     open.value = undefined;
   };
   const run = item.kind === "run";
+  const may = !reason && (run || item.review?.changes !== undefined);
   const broken = item.state === "broken";
   const keys = useMemo<Shortcut[]>(
     () => [
-      { keys: "y", text: run ? "Approve" : "Make the changes", group: "Approvals", run: () => void (reason ? false : (open.value = "approve")) },
-      { keys: "n", text: run ? "Deny" : "Drop the changes", group: "Approvals", run: () => void (reason ? false : (open.value = "deny")) },
+      { keys: "y", text: run ? "Approve" : "Make the changes", group: "Approvals", run: () => void (may && (open.value = "approve")) },
+      { keys: "n", text: run ? "Deny" : "Drop the changes", group: "Approvals", run: () => void (may && (open.value = "deny")) },
     ],
-    [run, reason],
+    [run, may],
   );
   useKeys(keys);
   if (reason) return <p class="notice">{reason}</p>;
+  if (!run && !item.review?.changes) return <p class="notice">Only {item.owner ?? "their owner"} can see these changes, and so decide about them.</p>;
   const approve = run ? "Approve" : broken ? "Finish the changes" : "Make the changes";
   return (
     <footer class="approvals-actions">

@@ -2,17 +2,8 @@
 // What waits for a decision: code before it runs, and changes of a directory before they are made. Both are items of one list.
 import type { Approval, Change, Review } from "adder-client";
 
-/** With what newer daemons say as well. */
-export interface ApprovalRow extends Approval {
-  owner?: string | null;
-  decided_by?: string | null;
-  decided?: string | null;
-  network?: Record<string, unknown> | null;
-}
-
-export interface ReviewRow extends Review {
-  owner?: string | null;
-}
+export type ApprovalRow = Approval;
+export type ReviewRow = Review;
 
 /** pending: it waits. broken: a commit was interrupted. gone: somebody decided, and the daemon says no more of it. */
 export type ItemState = "pending" | "broken" | "approved" | "denied" | "committed" | "dropped" | "gone";
@@ -59,7 +50,7 @@ export function approvalItem(approval: ApprovalRow, review: ReviewRow | undefine
     approval,
     review,
     conversation: approval.conversation ?? null,
-    owner: approval.owner ?? review?.owner ?? null,
+    owner: approval.owner ?? null,
     asked: approval.asked ?? "",
     expires: approval.expires_in_ms === undefined ? undefined : now + approval.expires_in_ms,
   };
@@ -73,7 +64,7 @@ export function reviewItem(review: ReviewRow): Item {
     approval: undefined,
     review,
     conversation: review.conversation ?? null,
-    owner: review.owner ?? null,
+    owner: null,
     asked: review.created ?? "",
     expires: undefined,
   };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of what waits, and the item that is looked at. What was decided while the page was open stays in the list.
 import { signal } from "@preact/signals";
-import { adder } from "../app/api.js";
+import { adder, ask, pathOf } from "../app/api.js";
 import { onFeed, resyncs } from "../app/feed.js";
 import { type ApprovalRow, approvalItem, type Item, itemsOf, type ItemState, reviewItem, type ReviewRow, sorted, waits } from "./model.js";
+import { approvalsOfAll, ofAll } from "./waiting.js";
 
 /** undefined: not loaded yet. */
 export const items = signal<Item[] | undefined>(undefined);
@@ -16,8 +17,8 @@ const decisions = new Map<string, ItemState>();
 
 export async function loadList(): Promise<void> {
   try {
-    const [approvals, reviews] = await Promise.all([adder.approvals.list(), adder.reviews.list()]);
-    const found = itemsOf(approvals as ApprovalRow[], reviews as ReviewRow[], Date.now());
+    const [approvals, reviews] = await Promise.all([approvalsOfAll(), adder.reviews.list()]);
+    const found = itemsOf(approvals, reviews as ReviewRow[], Date.now());
     items.value = sorted([...found, ...vanished(found)]);
     listFailure.value = undefined;
   } catch (error) {
@@ -56,12 +57,17 @@ export function watchItems(): () => void {
   };
 }
 
+/** A review with its changes; undefined where they are another owner's. */
+async function changesOf(id: string): Promise<ReviewRow | undefined> {
+  return adder.reviews.get(id).catch(() => undefined);
+}
+
 /** ITEM with its code or its changes. */
 export async function loadWhole(item: Item): Promise<Item> {
   const { approval, review } = item;
   const [whole, changes] = await Promise.all([
-    approval ? (adder.approvals.get(item.id) as Promise<ApprovalRow>) : undefined,
-    item.kind === "changes" && waits(item) ? (adder.reviews.get(review?.review_id ?? item.id) as Promise<ReviewRow>) : review,
+    approval ? ask<ApprovalRow>("GET", pathOf("v1", "approvals", item.id), ofAll()) : undefined,
+    item.kind === "changes" && waits(item) ? changesOf(review?.review_id ?? item.id) : review,
   ]);
   return whole ? approvalItem(whole, changes, Date.now()) : changes ? reviewItem(changes) : item;
 }

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many approvals and reviews wait for somebody: the number in the title and beside "Approvals".
 import { effect, signal } from "@preact/signals";
-import { adder } from "../app/api.js";
-import { caller } from "../app/caller.js";
+import type { Approval } from "adder-client";
+import { adder, ask, queryOf } from "../app/api.js";
+import { caller, isAdmin } from "../app/caller.js";
 import { onFeed, resyncs } from "../app/feed.js";
 
 export const waitingCount = signal(0);
 
+/** Admins see what everybody's code waits for. */
+export function ofAll(): { query: URLSearchParams } {
+  return { query: queryOf({ owner: isAdmin.peek() ? "all" : undefined }) };
+}
+
+export async function approvalsOfAll(): Promise<Approval[]> {
+  return (await ask<{ approvals: Approval[] }>("GET", "/v1/approvals", ofAll())).approvals;
+}
+
 async function count(): Promise<void> {
   try {
-    const [approvals, reviews] = await Promise.all([adder.approvals.list(), adder.reviews.list()]);
+    const [approvals, reviews] = await Promise.all([approvalsOfAll(), adder.reviews.list()]);
     const pending = approvals.filter((each) => each.state === "pending" && !each.review_id).length;
     waitingCount.value = pending + reviews.filter((each) => each.state === "waiting").length;
   } catch {
