@@ -68,7 +68,7 @@ function VariableRow({ id, variable, stamp }: { id: string; variable: Variable; 
           <code>{variable.name}</code>
           <span class="quiet">{variableText(variable)}</span>
         </summary>
-        <pre class="branches-value">{value.value ?? "Loading…"}</pre>
+        {open.value && <pre class="branches-value">{value.value ?? "Loading…"}</pre>}
       </details>
     </li>
   );
