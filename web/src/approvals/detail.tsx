@@ -166,7 +166,7 @@ export function whyNot(): string | undefined {
   if (!who) return "Sign in to decide.";
   if (who.read_only) return "Your token can only read. Sign in with one that may decide.";
   if (who.may_decide) return undefined;
-  return "You can look at this, but not decide: your token may not decide for a person. Sign in with `adder open`, or with a token made with --may-decide.";
+  return "Your token may look at this, but not decide. Sign in with `adder open`, or with a token that was made with --may-decide.";
 }
 
 function Actions({ item }: { item: Item }) {
@@ -180,6 +180,8 @@ function Actions({ item }: { item: Item }) {
     busy.value = false;
     open.value = undefined;
   };
+  const yes = () => act({ kind: "approve", always: always.value });
+  const close = () => void (open.value = undefined);
   const run = item.kind === "run";
   const may = !reason && (run || item.review?.changes !== undefined);
   const broken = item.state === "broken";
@@ -211,14 +213,14 @@ function Actions({ item }: { item: Item }) {
             <Icon name="undo" /> Undo
           </button>
         )}
-        <button type="button" class="primary" disabled={busy.value} aria-keyshortcuts="y" onClick={() => void act({ kind: "approve", always: always.value })}>
+        <button type="button" class="primary" disabled={busy.value} aria-keyshortcuts="y" onClick={() => void yes()}>
           <Icon name="check" /> {approve}
         </button>
       </div>
       {open.value === "approve" && (
-        <ApproveDialog item={item} action={approve} always={always.value} onClose={() => (open.value = undefined)} onApprove={() => act({ kind: "approve", always: always.value })} />
+        <ApproveDialog item={item} action={approve} always={always.value} onClose={close} onApprove={yes} />
       )}
-      {open.value === "deny" && <DenyDialog item={item} onClose={() => (open.value = undefined)} onDeny={(text) => act({ kind: "deny", reason: text })} />}
+      {open.value === "deny" && <DenyDialog item={item} onClose={close} onDeny={(text) => act({ kind: "deny", reason: text })} />}
     </footer>
   );
 }

@@ -32,6 +32,10 @@ plt.tight_layout()
 plt.show()`;
 }
 
+function filled(title: string, call: string): string {
+  return `# ${title}\nsales["units"] = sales["units"].${call}\ntotal = round(sales["units"].sum())`;
+}
+
 interface Way {
   name: string;
   cells: string[];
@@ -40,11 +44,11 @@ interface Way {
 const WAYS: Way[] = [
   {
     name: "zero",
-    cells: [`# Gaps count as zero\nsales["units"] = sales["units"].fillna(0)\ntotal = round(sales["units"].sum())`, SUMMARY, chart("Days without a number count as 0")],
+    cells: [filled("Gaps count as zero", "fillna(0)"), SUMMARY, chart("Days without a number count as 0")],
   },
   {
     name: "interpolate",
-    cells: [`# Fill gaps by interpolation\nsales["units"] = sales["units"].interpolate().round(1)\ntotal = round(sales["units"].sum())`, SUMMARY, chart("Gaps are interpolated")],
+    cells: [filled("Fill gaps by interpolation", "interpolate().round(1)"), SUMMARY, chart("Gaps are interpolated")],
   },
 ];
 

@@ -114,7 +114,14 @@ function Drawing({ layout, current, selected, onSelect, onHover }: DrawingProps)
   const captions = useMemo(() => <Captions layout={layout} />, [layout]);
   const isChosen = (row: Row) => row.lane.session.session_id === selected?.session; // drawn last, above the others
   return (
-    <svg class="branches-svg" width={layout.width} height={layout.height} role="listbox" aria-label="Cells, checkpoints and branches" aria-orientation="horizontal">
+    <svg
+      class="branches-svg"
+      width={layout.width}
+      height={layout.height}
+      role="listbox"
+      aria-label="Cells, checkpoints and branches"
+      aria-orientation="horizontal"
+    >
       <g aria-hidden="true">
         {layout.ticks.map((tick) => (
           <text key={tick.cell} class="branches-tick" x={tick.x} y={16}>
@@ -266,9 +273,15 @@ function NodeMark({ node, layout, chosen, focusable, onSelect, onHover }: NodeMa
       onPointerLeave={() => onHover(undefined)}
     >
       <rect class="branches-target" rx={6} {...targetOf(node, layout)} />
-      {node.mark ? <Flag lost={node.lost === true} /> : node.folded ? <rect class="branches-shape" x={-22} y={-10} width={44} height={20} rx={10} /> : node.cell ? <CellMark outcome={node.cell.outcome} /> : <NowMark state={node.lane.session.state} />}
+      <NodeShape node={node} />
     </g>
   );
+}
+
+function NodeShape({ node }: { node: Node }) {
+  if (node.mark) return <Flag lost={node.lost === true} />;
+  if (node.folded) return <rect class="branches-shape" x={-22} y={-10} width={44} height={20} rx={10} />;
+  return node.cell ? <CellMark outcome={node.cell.outcome} /> : <NowMark state={node.lane.session.state} />;
 }
 
 /** What reacts to the pointer: with the caption, if there is one. */
@@ -424,11 +437,15 @@ export function foldTitle(cells: CellRow[]): string {
 function nodeName(node: Node): string {
   const { session } = node.lane;
   const title = sessionTitle(session);
-  if (node.mark) return `Checkpoint ${checkpointTitle(node.mark)} of ${title}, after cell ${node.mark.cell}${node.lost ? " of a state that was rolled back" : ""}`;
+  if (node.mark) {
+    const where = `after cell ${node.mark.cell}${node.lost ? " of a state that was rolled back" : ""}`;
+    return `Checkpoint ${checkpointTitle(node.mark)} of ${title}, ${where}`;
+  }
   if (node.folded) return `${foldTitle(node.folded)} of ${title}. Select to unfold`;
   if (node.cell) {
     const took = node.cell.wall_ms ? `, ${durationText(node.cell.wall_ms)}` : "";
     return `Cell ${node.cell.cell} of ${title}, ${node.cell.outcome.replace(/_/g, " ")}${took}: ${firstLine(node.cell.code).slice(0, 80)}`;
   }
-  return isLive(session) ? `${title} now, ${session.state}, ${plural(session.variables, "variable")}` : `End of ${title}: ${session.reason ?? "it has ended"}`;
+  if (!isLive(session)) return `End of ${title}: ${session.reason ?? "it has ended"}`;
+  return `${title} now, ${session.state}, ${plural(session.variables, "variable")}`;
 }

@@ -73,8 +73,9 @@ function laneText(lane: Lane): string {
 }
 
 function PanelBody({ choice }: { choice: Choice }) {
-  if (choice.place.kind === "cell" && choice.cell) return <CellBody lane={choice.lane} cell={choice.cell} mark={choice.mark !== undefined} live={choice.live} />;
-  if (choice.place.kind === "checkpoint" && choice.mark) return <CheckpointBody choice={choice} />;
+  const { place, lane, cell, mark, live } = choice;
+  if (place.kind === "cell" && cell) return <CellBody lane={lane} cell={cell} mark={mark !== undefined} live={live} />;
+  if (place.kind === "checkpoint" && mark) return <CheckpointBody choice={choice} />;
   return <NowBody choice={choice} />;
 }
 
@@ -90,7 +91,8 @@ function CellBody({ lane, cell, mark, live }: { lane: Lane; cell: CellRow; mark:
         {cell.wall_ms > 0 && <span class="quiet">{durationText(cell.wall_ms)}</span>}
         {cell.started && <span class="quiet">{timeText(cell.started)}</span>}
       </Heading>
-      {cell.code ? <Code text={cell.code} label={`Code of cell ${cell.cell}`} numbers={cell.code.includes("\n")} /> : <p class="quiet">Its code is shown when it has ended.</p>}
+      {!cell.code && <p class="quiet">Its code is shown when it has ended.</p>}
+      {cell.code && <Code text={cell.code} label={`Code of cell ${cell.cell}`} numbers={cell.code.includes("\n")} />}
       <CellResult lane={lane} cell={cell} />
       {live && !mark && <p class="quiet">There is no checkpoint after this cell, so the session cannot return to it.</p>}
     </>

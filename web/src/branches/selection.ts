@@ -25,7 +25,10 @@ export function choiceOf(lanes: Lane[], place: Place | undefined): Choice | unde
   if (!lane || !place) return undefined;
   const marks = [...lane.marks, ...lane.lost];
   const cell = place.kind === "cell" ? lane.cells.find((each) => each.cell === place.cell) : undefined;
-  const mark = place.kind === "checkpoint" ? marks.find((each) => each.checkpoint_id === place.id) : lane.marks.findLast((each) => each.cell === cell?.cell);
+  const mark =
+    place.kind === "checkpoint"
+      ? marks.find((each) => each.checkpoint_id === place.id)
+      : lane.marks.findLast((each) => each.cell === cell?.cell);
   const found = place.kind === "now" || cell || mark;
   return { lane, place: found ? place : { session: place.session, kind: "now" }, cell, mark, live: isLive(lane.session) };
 }

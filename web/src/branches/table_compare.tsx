@@ -68,7 +68,14 @@ export function TableCompare({ name, a, b, textA, textB }: TableCompareProps) {
               <p class="quiet">
                 <b class="branches-letter" aria-hidden="true">{side === 0 ? "A" : "B"}</b> {side === 0 ? textA : textB}
               </p>
-              <div class="table-scroll branches-rows" tabIndex={0} role="group" aria-label={`${name} in ${side === 0 ? "A" : "B"}`} ref={(box) => void (boxes.current[side] = box)} onScroll={scroll}>
+              <div
+                class="table-scroll branches-rows"
+                tabIndex={0}
+                role="group"
+                aria-label={`${name} in ${side === 0 ? "A" : "B"}`}
+                ref={(box) => void (boxes.current[side] = box)}
+                onScroll={scroll}
+              >
                 <ComparedTable page={page} other={both[1 - side] as Rows} rows={onlyDiffering.value ? differing : undefined} />
               </div>
             </div>

@@ -85,7 +85,8 @@ function Tree({ family: whole, session, other }: { family: Family; session: stri
   const known = histories.value;
   const lanes = useMemo(() => lanesOf(family, known), [family, known]);
   const start = family.sessions.find((each) => each.session_id === session || each.name === session) ?? family.root;
-  const place: Place = selected.value && family.sessions.some((each) => each.session_id === selected.value?.session) ? selected.value : { session: start.session_id, kind: "now" };
+  const before = family.sessions.some((each) => each.session_id === selected.value?.session) ? selected.value : undefined;
+  const place: Place = before ?? { session: start.session_id, kind: "now" };
   const choice = choiceOf(lanes, place);
   const partner = choice && otherOf(lanes, choice.lane);
   const compare = partner ? () => go("branches", [place.session, partner]) : undefined;
@@ -129,7 +130,7 @@ function treeKeys(choice: () => Choice | undefined, compare: () => void): Shortc
   return [
     opens("b", "Branch from what is selected", "branch", () => undefined),
     opens("c", "Make a checkpoint", "checkpoint", () => undefined),
-    opens("r", "Roll back to the selected checkpoint", "rollback", (now) => (now.mark ? undefined : "Select a checkpoint first: it is what the session can roll back to.")),
+    opens("r", "Roll back to the selected checkpoint", "rollback", (now) => (now.mark ? undefined : "Select a checkpoint to roll back to.")),
     { keys: "=", text: "Compare with another branch", group, run: compare },
     moves("ArrowLeft", "Move back along the tree (up and down: to another lane)"),
     moves("ArrowRight", "Move on along the tree"),

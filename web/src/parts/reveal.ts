@@ -26,7 +26,13 @@ const names: Array<[RegExp, string]> = [
 
 /** Letters of other scripts that look like ASCII. Compatibility forms, such as full-width letters, are found by normalization. */
 const LOOKALIKES = new Set(
-  "аеорсухіјѕԛԝһԁɡѵ" + "АВЕЅІЈКМНОРСТУХѴԌ" + "αοινρυκτγωϲϳ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϺ" + "օսոհցяզԼՍՏ" + "ᎪᏴᏟᎠᎬᎻᎫᏦᏞᎷᏢᏒᏚᎢᏙᎳᏃ" + "ıǀǃℓℯ",
+  "аеорсухіјѕԛԝһԁɡѵ" +
+    "АВЕЅІЈКМНОРСТУХѴԌ" +
+    "αοινρυκτγωϲϳ" +
+    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϺ" +
+    "օսոհցզԼՍՏ" +
+    "ᎪᏴᏟᎠᎬᎻᎫᏦᏞᎷᏢᏒᏚᎢᏙᎳᏃ" +
+    "ıǀǃℓℯ",
 );
 const OTHER_SCRIPT = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
 const ASCII_LETTER = /[A-Za-z]/;
