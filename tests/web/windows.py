@@ -33,7 +33,7 @@ OWN_SCHEMES = ("data", "blob", "about")
 
 def arguments():
     """Chromium's own sandbox needs an ordinary user. No name is resolved, so no request leaves this machine."""
-    chosen = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking"]
+    chosen = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking", "--disable-gpu"]
     return chosen + (["--no-sandbox"] if os.geteuid() == 0 else [])
 
 
