@@ -74,15 +74,6 @@ event_kinds_of (const char *text)
   return kinds;
 }
 
-/* Reviews of other owners are nobody's to see. */
-static guint
-event_kinds_seen (const struct operation_call *call)
-{
-  guint kinds = event_kinds_of (operation_text (call, "kinds"));
-  gboolean own = g_strcmp0 (call->owner, call->caller->owner) == 0;
-  return own ? kinds : kinds & ~(1u << EVENT_REVIEW);
-}
-
 static json_t *
 event_list (const struct operation_call *call, GError **error)
 {
@@ -90,7 +81,8 @@ event_list (const struct operation_call *call, GError **error)
   const json_t *after = json_object_get (call->params, "after");
   const struct event_query query = {
       .owner = call->owner,
-      .kinds = event_kinds_seen (call),
+      .kinds = event_kinds_of (operation_text (call, "kinds")),
+      .reader = call->caller->owner,
       .after = json_is_integer (after) ? json_integer_value (after) : -1,
       .limit = (guint)operation_number (call, "limit"),
       .wait_ms = (gint64)operation_number (call, "wait_ms"),
