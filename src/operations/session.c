@@ -342,8 +342,8 @@ const struct operation session_operations[] = {
     {
         .name = "session.complete",
         .title = "Complete code in a session",
-        .text = "What may stand at the cursor, from the session's own names, as a notebook offers it while "
-                "one types. Runs no cell. A session that is at work answers at once, with `busy` and no "
+        .text = "Completions at the cursor from the session's own names, as a notebook offers them while one "
+                "types. Runs no cell. A session that is at work answers at once, with `busy` and no "
                 "matches.",
         .params = session_cursor_params,
         .replies = session_complete_replies,
@@ -353,7 +353,7 @@ const struct operation session_operations[] = {
     {
         .name = "session.inspect",
         .title = "Inspect a name in a session",
-        .text = "The object whose name stands at the cursor, or that is being called there: its signature, "
+        .text = "The object whose name is at the cursor, or that is being called there: its signature, "
                 "documentation and value. Runs no cell. A session that is at work answers at once, with "
                 "`busy`.",
         .params = session_cursor_params,

@@ -165,7 +165,7 @@ static const struct field comparison_fields[] = {
 #define BUSY FLAG ("busy", "Whether the session is at work, and was not asked.")
 
 static const struct field match_fields[] = {
-    TEXT ("text", "What stands in place of the characters from `start` to `end`."),
+    TEXT ("text", "Replaces the characters from `start` to `end`."),
     TEXT ("kind", "Such as function, class, module, variable, keyword, path or magic; empty if unknown."),
     TEXT_0 ("signature", "How it is called."),
     FIELD_END ("CompletionMatch"),

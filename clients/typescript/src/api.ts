@@ -403,7 +403,7 @@ export interface TableRows {
 
 /** What may stand at a cursor. */
 export interface CompletionMatch {
-  /** What stands in place of the characters from `start` to `end`. */
+  /** Replaces the characters from `start` to `end`. */
   text: string;
   /** Such as function, class, module, variable, keyword, path or magic; empty if unknown. */
   kind: string;

@@ -433,7 +433,7 @@ class CompletionMatch:
     """What may stand at a cursor."""
 
     text: str
-    """What stands in place of the characters from `start` to `end`."""
+    """Replaces the characters from `start` to `end`."""
     kind: str
     """Such as function, class, module, variable, keyword, path or magic; empty if unknown."""
     signature: Optional[str] = None
