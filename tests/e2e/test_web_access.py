@@ -498,6 +498,13 @@ def test_policies_of_the_page(served):
         assert "Set-Cookie" not in headers and "Access-Control-Allow-Origin" not in headers, path
 
 
+def test_the_script_of_frames_is_for_every_origin(served):
+    """That of a sandboxed frame is "null"; nothing else is for it."""
+    assert served.get("/frame.js", secret="", Origin="null").status == 200
+    for path in ("/", "/frame.html", "/favicon.svg", "/v1/caller", *assets(served)):
+        assert served.get(path, secret="", Origin="null").status == 403, path
+
+
 def test_types_and_caching(served):
     kinds = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
     for path in assets(served):

@@ -301,7 +301,7 @@ def test_a_notebook_comes_in_and_goes_out_unchanged(book, tmp_path):
     expect(book.cell(2)).to_contain_text("42")
     after = exported(book, tmp_path / "out.ipynb")
     nbformat.validate(after)
-    assert json.dumps(after.cells) == json.dumps(before.cells)
+    assert json.dumps(after.cells, indent=1, sort_keys=True) == json.dumps(before.cells, indent=1, sort_keys=True)
     assert after.metadata["custom"] == {"kept": True}
     book.page.get_by_role("button", name="Run all").click()
     book.wait_idle()

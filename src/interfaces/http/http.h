@@ -28,6 +28,7 @@ enum http_route_flags {
   HTTP_RANGES = 1 << 6,    /* supports ranges and conditions: 206, 304, 412, 416 */
   HTTP_LOOKS = 1 << 5,     /* also for read-only principals; GET and HEAD always are */
   HTTP_NO_COOKIE = 1 << 7, /* never for a browser's cookie */
+  HTTP_ANY_PAGE = 1 << 8,  /* also for pages of other origins: the reply is the same for everybody */
 };
 
 struct http_route {

@@ -302,7 +302,7 @@ page_may_ask (struct identify *identify, const struct identify_facts *facts, str
   enum browser_origin origin = browser_origin (facts->origin, facts->host, facts->tls, origins);
   if (origins)
     identify_add_header (identity, "Vary", "Origin");
-  if (origin == BROWSER_FOREIGN) {
+  if (origin == BROWSER_FOREIGN && !(facts->route && facts->route->flags & HTTP_ANY_PAGE)) {
     g_autofree char *shown = text_one_line (facts->origin, ORIGIN_SHOWN);
     return identify_refuse (identity, 403, ADDER_ERROR_REFUSED,
                             "pages of %s may not ask here: [http] origins of adder.conf does not name them",

@@ -153,9 +153,10 @@ static const struct field asset_parameters[] = {
 };
 
 /* clang-format off */
-#define WEB_ROUTE(at, says, ...) \
-  {.method = "GET", .path = (at), .tag = "web", .title = (says), .text = (says), .flags = HTTP_OPEN, \
+#define WEB_ROUTE_FOR(pages, at, says, ...) \
+  {.method = "GET", .path = (at), .tag = "web", .title = (says), .text = (says), .flags = HTTP_OPEN | (pages), \
    .status = 200, .reply_type = "*/*", __VA_ARGS__}
+#define WEB_ROUTE(at, says, ...) WEB_ROUTE_FOR (0, at, says, __VA_ARGS__)
 
 /* Without operations: no program needs them. */
 const struct http_route http_routes_web[] = {
@@ -163,7 +164,8 @@ const struct http_route http_routes_web[] = {
     WEB_ROUTE ("/assets/{name}", "Its scripts and styles.", .parameters = asset_parameters, .handle = get_asset),
     WEB_ROUTE ("/favicon.svg", "Its icon.", .handle = get_asset),
     WEB_ROUTE ("/frame.html", "The document of its frames.", .handle = get_frame),
-    WEB_ROUTE ("/frame.js", "The script of that document.", .handle = get_frame_script),
+    /* Chromium says "Origin: null" for it. */
+    WEB_ROUTE_FOR (HTTP_ANY_PAGE, "/frame.js", "The script of that document.", .handle = get_frame_script),
     {0},
 };
 /* clang-format on */
