@@ -145,6 +145,7 @@ def test_other_kinds(victim, kind):
         "chart": [{"application/vnd.vegalite.v5+json": {"data": {"url": "TRAP/vega.json"}, "mark": "bar", "title": hostile.TEXT}},
                   {"application/vnd.plotly.v1+json": {"data": [{"type": "scatter", "y": [1], "name": hostile.TEXT}]}}],
     }[kind]
+    victim.window.expect_problem(r"ERR_INVALID_URL \(data:image")  # what is no picture
     victim.show("\n".join(hostile.shown({"text/plain": "plain", **each}) for each in bundle))
 
 

@@ -89,7 +89,8 @@ def made(adder, *arguments):
 
 
 def cell(adder, session, code):
-    return adder.json("--session", session, "-c", code)
+    chosen = ["-c", code] if len(code) < 100_000 else [adder.file("cell.py", code)]  # an argument has a limit
+    return adder.json("--session", session, *chosen)
 
 
 def make_session(adder, rich):
