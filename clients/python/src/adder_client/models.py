@@ -660,6 +660,8 @@ class Approval:
     """pending, approved or denied."""
     kind: Optional[str] = None
     """run, or changes of a directory."""
+    owner: Optional[str] = None
+    """Who asked."""
     conversation: Optional[str] = None
     """The conversation to which it belongs."""
     digest: Optional[str] = None
@@ -672,6 +674,10 @@ class Approval:
     """In UTC."""
     expires_in_ms: Optional[int] = None
     """Time until it expires."""
+    decided_by: Optional[str] = None
+    """Who approved or denied it."""
+    decided: Optional[str] = None
+    """When, in UTC."""
     outcome: Optional[Json] = None
     """For changes: their outcome."""
     description: Optional[str] = None
@@ -706,6 +712,8 @@ class Approval:
     """The variables that the code starts with, and their values."""
     arguments: List[str] = dataclasses.field(default_factory=list)
     """The elements of sys.argv after the name."""
+    network: Json = dataclasses.field(default_factory=dict)
+    """What it may reach over the network."""
     limits: Optional[Dict[str, int]] = None
     """The requested limits."""
     raw: Json = dataclasses.field(default_factory=dict, repr=False, compare=False)
