@@ -36,7 +36,9 @@ purify.addHook("uponSanitizeAttribute", (node, data) => {
   if (!keptAttribute(node.nodeName.toLowerCase(), data.attrName, data.attrValue)) data.keepAttr = false;
 });
 purify.addHook("afterSanitizeAttributes", (node) => {
-  if (node.nodeName.toLowerCase() !== "a") return;
+  const tag = node.nodeName.toLowerCase();
+  if (tag === "img" && !node.hasAttribute("alt")) node.setAttribute("alt", "");
+  if (tag !== "a") return;
   node.setAttribute("target", "_blank");
   node.setAttribute("rel", "noopener noreferrer nofollow");
 });
