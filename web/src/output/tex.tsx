@@ -11,7 +11,22 @@ export async function showTex(element: HTMLElement, tex: string, block: boolean)
   if (tex.length > LONGEST_TEX) return;
   const [{ default: katex }] = await Promise.all([import("katex"), import("katex/dist/katex.min.css")]);
   // trust: false, so that no command makes a link, a picture or an attribute.
-  katex.render(tex, element, { displayMode: block, throwOnError: false, trust: false, strict: "ignore", maxSize: 50, maxExpand: 500 });
+  const options = { displayMode: block, throwOnError: false, trust: false, strict: "ignore", maxSize: 50, maxExpand: 500 } as const;
+  withoutStyleAttributes(() => katex.render(tex, element, options));
+}
+
+/** KaTeX sets some styles (of \vec, of errors) by the attribute, which the page's policy refuses; WORK sets them as properties. */
+function withoutStyleAttributes(work: () => void): void {
+  const { setAttribute } = Element.prototype;
+  Element.prototype.setAttribute = function (this: Element, name: string, value: string) {
+    if (name === "style" && "style" in this) (this as HTMLElement).style.cssText = value;
+    else setAttribute.call(this, name, value);
+  };
+  try {
+    work();
+  } finally {
+    Element.prototype.setAttribute = setAttribute;
+  }
 }
 
 /** TEXT of text/latex: a formula with or without its dollars. */
