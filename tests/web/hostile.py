@@ -93,7 +93,7 @@ MARKDOWN = (
 )
 TEX = [
     r"\href{javascript:hacked=1}{x}", r"\includegraphics{TRAP/tex.png}", r"\htmlData{x=1, onclick=hacked}{y}", r"\url{javascript:hacked=1}",
-    r"\def\a{\a\a}\a", r"\htmlStyle{background: url(TRAP/tex-style)}{x}", r"\rule{99999em}{99999em}", "<img src=x onerror=hacked=1>",
+    r"\def\a{\a\a}\a", r"\vec{x} + \sqrt{y} + \fcolorbox{red}{blue}{z} + \pmb{a} + \overbrace{b}", r"\unknown{x", r"\htmlStyle{background: url(TRAP/tex-style)}{x}", r"\rule{99999em}{99999em}", "<img src=x onerror=hacked=1>",
 ]
 SVG = HTML["SVG"].replace(" width=9 height=9 /", " width='9' height='9'/")
 CHART = {"title": {"text": "<img src=x onerror=hacked=1>"}, "backgroundColor": {"image": "TRAP/chart"}}

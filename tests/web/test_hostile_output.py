@@ -106,7 +106,6 @@ def test_a_frame_is_apart_from_the_page(victim):
         "the daemon's address": f"() => fetch('{victim.window.base}/v1/hostile', {{ credentials: 'include', mode: 'no-cors' }})",
         "another host": f"() => fetch('{victim.trap.address}/hostile', {{ mode: 'no-cors' }})",
         "a worker": "() => new Promise((yes, no) => { const worker = new Worker('/frame.js'); worker.onerror = no; worker.onmessage = yes; setTimeout(no, 500); })",
-        "code": "() => (0, eval)('hacked = 1')",
     }
     reached = []
     for what, script in tried.items():
@@ -115,7 +114,7 @@ def test_a_frame_is_apart_from_the_page(victim):
             reached.append(what)
         except windows.sync_api.Error:
             pass
-    assert [what for what in reached if what not in ("code",)] == [], reached
+    assert reached == []
 
 
 def test_forged_messages(victim):

@@ -33,11 +33,11 @@ plt.show()"""
 RICH = """display({"text/html": "<table border=1><tr><th>Region</th><th>Share</th></tr><tr><td>North</td><td><b>27 %</b></td></tr></table>",
          "text/plain": "HTML"}, raw=True)
 display({"text/latex": r"$$\\hat\\beta = (X^\\top X)^{-1} X^\\top y$$", "text/plain": "LaTeX"}, raw=True)
-display({"text/markdown": "### Note\\n\\nThe *East* region was **relaunched** in March: see `sales`.", "text/plain": "Markdown"}, raw=True)
+display({"text/markdown": "## Note\\n\\nThe *East* region was **relaunched** in March: see `sales`.", "text/plain": "Markdown"}, raw=True)
 display({"application/json": {"fit": {"slope": 0.52, "intercept": 11.9}, "rows": [1, 2, 3], "ok": True}, "text/plain": "JSON"}, raw=True)"""
 PLAIN = """display({"text/html": "<p>A <b>bold</b> word and <a href='https://example.org/'>a link</a>.</p>", "text/plain": "HTML"}, raw=True)
 display({"text/latex": r"$$e^{i\\pi} + 1 = 0$$", "text/plain": "LaTeX"}, raw=True)
-display({"text/markdown": "### Note\\n\\nSome *text* with `code`.", "text/plain": "Markdown"}, raw=True)
+display({"text/markdown": "## Note\\n\\nSome *text* with `code`.", "text/plain": "Markdown"}, raw=True)
 display({"application/json": {"a": [1, 2, {"b": None}]}, "text/plain": "JSON"}, raw=True)
 print("one line of output")"""
 FAILS = """def share(region):
