@@ -75,7 +75,7 @@ static const struct field approval_network_fields[] = {
     TEXT ("approval_id", "Its id."), \
     TEXT ("kind", "run, or changes of a directory."), \
     TEXT ("state", "pending, approved or denied."), \
-    TEXT_0 ("owner", "Who asked."), \
+    TEXT_0 ("owner", "Its owner: the caller."), \
     TEXT_0 ("conversation", "The conversation to which it belongs."), \
     TEXT ("digest", "The digest of everything that the approval covers."), \
     TEXT_0 ("review_id", "For changes: the review."), \

@@ -34,7 +34,7 @@ cell_begin (struct adder_run *run)
   autoclose int stdin_fd = -1;
   gsize length;
   if (!request_check (request, &run->failure) || !run_read_stdin (run, &stdin_fd) ||
-      !sessions_begin (session, request->session_wait, TRUE, &run->interrupt, &run->failure))
+      !sessions_begin (session, request->session_wait, SESSION_CELL, &run->interrupt, &run->failure))
     return FALSE;
   run->holds_session = TRUE;
   run->sandbox = session->sandbox;

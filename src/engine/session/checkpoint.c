@@ -111,7 +111,7 @@ with_session_held (struct session *session, struct work *work, GError **error)
   g_autoptr (GError) problem = NULL;
   if (!interrupt_init (&interrupt, -1, error))
     return FALSE;
-  if (sessions_begin (session, TRUE, FALSE, &interrupt, &problem)) {
+  if (sessions_begin (session, TRUE, SESSION_CHANGE, &interrupt, &problem)) {
     gboolean done = work->run (session, work, &problem);
     gboolean broken = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_ENDED);
     struct session_result end = {.reason = broken ? g_strdup (problem->message) : NULL};

@@ -70,7 +70,8 @@ session_ask (struct session *session, const struct question *question, GError **
   if (!interrupt_init (&interrupt, -1, error))
     return NULL;
   json_t *value = NULL;
-  if (sessions_begin (session, !question->at_once, FALSE, &interrupt, &problem)) {
+  enum session_use use = question->resets ? SESSION_CHANGE : SESSION_QUESTION;
+  if (sessions_begin (session, !question->at_once, use, &interrupt, &problem)) {
     question_mark (session, question, TRUE);
     value = question_exchange (session, question, &interrupt, &problem);
     question_mark (session, question, FALSE);

@@ -15,6 +15,14 @@
 #include "engine/session/history.h"
 #include "engine/session/ticket_lock.h"
 
+/* For what a session is held. */
+enum session_use {
+  SESSION_CELL,     /* which can be interrupted */
+  SESSION_CHANGE,   /* of its checkpoints or variables */
+  SESSION_QUESTION, /* about it: nobody is told that it is at work, for instance at each key that somebody
+                       types */
+};
+
 enum session_state { SESSION_IDLE, SESSION_BUSY, SESSION_ENDED };
 
 struct session {
@@ -45,6 +53,7 @@ struct session {
   gboolean looked_after;   /* it is held only briefly, by the registry's own thread or by a question while
                             * somebody types: callers do not get `busy` for that */
   struct sandbox *sandbox; /* NULL: it has ended, and nobody holds it */
+  enum session_use use;    /* while it is busy */
   struct interrupt *cell;  /* of the cell that runs, or NULL */
   guint64 cells;           /* cells begun */
   guint64 variables;

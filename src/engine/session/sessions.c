@@ -322,17 +322,6 @@ sessions_enter (struct sessions *sessions, struct session *session)
   sessions_tell (session, NOTIFICATION_SESSION_LIST, NOTIFICATION_CREATED);
 }
 
-/* SESSION becomes STATE. */
-REQUIRES (sessions)
-static void
-sessions_set_state (struct session *session, enum session_state state)
-{
-  gboolean changes = session->state != state;
-  session->state = state;
-  if (changes)
-    sessions_tell (session, NOTIFICATION_SESSION, NOTIFICATION_CHANGED);
-}
-
 REQUIRES (sessions)
 static gboolean
 check_open (const struct sessions *sessions, GError **error)
@@ -611,7 +600,7 @@ sessions_ask (struct session *session, gboolean wait, struct ticket *ticket, str
     return FALSE;
   }
   if (ticket_lock_try (&session->lock)) {
-    sessions_set_state (session, SESSION_BUSY);
+    session->state = SESSION_BUSY;
     return TRUE;
   }
   if (!wait && !session->looked_after) {
@@ -641,7 +630,7 @@ sessions_settle (struct session *session, struct ticket *ticket, enum wait end, 
   else if (!ticket->served && end == WAIT_DEADLINE)
     sessions_set_busy (session, TRUE, error);
   else if ((over = ticket->served))
-    sessions_set_state (session, SESSION_BUSY);
+    session->state = SESSION_BUSY;
   if (over && !ticket->served)
     ticket_lock_leave (&session->lock, ticket);
   else if (ended) {
@@ -673,7 +662,7 @@ session_acquire (struct session *session, gboolean wait, struct interrupt *inter
 }
 
 gboolean
-sessions_begin (struct session *session, gboolean wait, gboolean cell, struct interrupt *interrupt,
+sessions_begin (struct session *session, gboolean wait, enum session_use use, struct interrupt *interrupt,
                 GError **error)
 {
   if (!session_acquire (session, wait, interrupt, error))
@@ -686,10 +675,13 @@ sessions_begin (struct session *session, gboolean wait, gboolean cell, struct in
   }
   sessions_lock (session->sessions);
   g_atomic_int_set (&session->interrupted, 0);
-  if (cell) {
+  session->use = use;
+  if (use == SESSION_CELL) {
     session->cell = interrupt;
     session->cells++;
   }
+  if (use != SESSION_QUESTION)
+    sessions_tell (session, NOTIFICATION_SESSION, NOTIFICATION_CHANGED);
   sessions_unlock (session->sessions);
   return TRUE;
 }
@@ -702,7 +694,9 @@ sessions_release_turn_locked (struct session *session, char *reason)
   if (session->state == SESSION_ENDED)
     give_up_sandbox (session);
   else {
-    sessions_set_state (session, SESSION_IDLE);
+    session->state = SESSION_IDLE;
+    if (session->use != SESSION_QUESTION)
+      sessions_tell (session, NOTIFICATION_SESSION, NOTIFICATION_CHANGED);
     sessions_watch (session, EPOLL_CTL_MOD); /* changes made meanwhile are seen now */
   }
   ticket_lock_release (&session->lock);

@@ -106,10 +106,10 @@ void sessions_set_ended (struct session *session, GError **error);
 /* ---- holding one ---- */
 
 /* Takes the session, and a place among the sandboxes that run. When it is in use: ADDER_ERROR_BUSY at once,
- * or with WAIT when it does not come in time. ADDER_ERROR_ENDED, ADDER_ERROR_CANCELLED. CELL: it is one, and
- * can be interrupted through INTERRUPT. */
-gboolean sessions_begin (struct session *session, gboolean wait, gboolean cell, struct interrupt *interrupt,
-                         GError **error);
+ * or with WAIT when it does not come in time. ADDER_ERROR_ENDED, ADDER_ERROR_CANCELLED. A cell can be
+ * interrupted through INTERRUPT. */
+gboolean sessions_begin (struct session *session, gboolean wait, enum session_use use,
+                         struct interrupt *interrupt, GError **error);
 
 /* The results of a use of a session. */
 struct session_result {
