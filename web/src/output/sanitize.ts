@@ -55,7 +55,7 @@ function keptAttribute(tag: string, name: string, value: string): boolean {
 
 /** How the frame shows what has no style of its own. */
 const FRAME_SHEET = `<style>
-body { margin: 0; font: 14px/1.5 system-ui, sans-serif; color: light-dark(#1b1e1c, #e6eae8); overflow-wrap: anywhere; }
+body { margin: 0; font: 14px/1.5 system-ui, sans-serif; color: light-dark(#1b1e1c, #e6eae8); background: light-dark(#ffffff, #191d1b); overflow-wrap: anywhere; }
 a { color: light-dark(#0b6b4f, #58d3a8); }
 pre, code { font-family: ui-monospace, monospace; font-size: 13px; }
 table { border-collapse: collapse; border: 0; font-size: 13px; overflow-wrap: normal; }

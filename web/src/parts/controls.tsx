@@ -50,10 +50,10 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
 }
 
 /** What a list shows that has nothing yet: what would be here, and how it comes here. */
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+export function Empty({ title, heading = false, children }: { title: string; heading?: boolean; children?: ComponentChildren }) {
   return (
     <div class="empty">
-      <p class="empty-title">{title}</p>
+      {heading ? <h1 class="empty-title">{title}</h1> : <p class="empty-title">{title}</p>}
       {children}
     </div>
   );
