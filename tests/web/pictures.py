@@ -26,7 +26,6 @@ VIEWS = {
     "tokens": "tokens",
     "ask": "ask",
     "chat": "chat",
-    "help": "help",
 }
 WINDOWS = {"desktop": {"viewport": windows.DESKTOP}, "phone": {"viewport": windows.PHONE, "has_touch": True, "device_scale_factor": 2}}
 
