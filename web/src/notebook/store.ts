@@ -34,7 +34,7 @@ let opened: Promise<IDBDatabase> | undefined;
 
 function database(): Promise<IDBDatabase> {
   opened ??= new Promise((resolve, reject) => {
-    const asking = indexedDB.open("adder", 1);
+    const asking = indexedDB.open("adder-notebooks", 1);
     asking.onupgradeneeded = () => asking.result.createObjectStore(STORE, { keyPath: "key" }).createIndex("owner", "owner");
     asking.onsuccess = () => resolve(asking.result);
     asking.onerror = () => reject(asking.error);

@@ -18,7 +18,7 @@ let opened: Promise<IDBDatabase> | undefined;
 
 function database(): Promise<IDBDatabase> {
   opened ??= new Promise((resolve, reject) => {
-    const request = indexedDB.open("adder", 1);
+    const request = indexedDB.open("adder-conversations", 1);
     request.onupgradeneeded = () => {
       for (const store of STORES) request.result.createObjectStore(store, { keyPath: "id" });
     };
