@@ -57,6 +57,14 @@ def test_the_keyboard_reaches_everything(page, window, seen, view):
     assert not faults, "\n".join(faults)
 
 
+def test_no_view_complains(page, window, seen):
+    """One after the other in one window: what one keeps in the browser, or leaves behind, breaks no other."""
+    for view in VIEWS:
+        show(window, seen, view)
+        if view not in ("notebook", "a session", "branches", "branches of a session", "a run"):  # which show an error of the code
+            assert page.get_by_role("alert").all_inner_texts() == [], view
+
+
 @pytest.mark.parametrize("view", ["notebook", "branches", "approvals", "runs", "daemon", "tools", "ask", "chat"])
 def test_an_ordinary_user_sees_it(user_window, seen, view):
     """Without anything of others, and without an error."""

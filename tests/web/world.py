@@ -96,7 +96,6 @@ def cell(adder, session, code):
 def make_session(adder, rich):
     environment = ["--env", adder.environment] if adder.environment else []
     session = made(adder, "session", "new", "--name", "quarterly", *environment)["session_id"]
-    cell(adder, session, "# %% [markdown]\n# A first look at the data")
     cell(adder, session, LOAD if rich else "numbers = list(range(1000)); text = 'x' * 200")
     if rich:
         cell(adder, session, CHART)
@@ -111,6 +110,8 @@ def make_session(adder, rich):
 def make_branches(adder, session, rich):
     branches = [one["session_id"] for one in made(adder, "session", "branch", session, "-n", "2", "--from", "loaded")["sessions"]]
     codes = ("sales = sales[sales.region != 'West']; outliers = False", "sales['revenue'] *= 1.19; tax = 0.19") if rich else ("a = 1", "a = 2; b = 3")
+    for branch, name in zip(branches, ("without-west", "with-tax")):
+        made(adder, "session", "rename", branch, name)
     for branch, code in zip(branches, codes):
         cell(adder, branch, code)
     cell(adder, branches[0], "sales.groupby('region').revenue.describe()" if rich else "a + 1")
