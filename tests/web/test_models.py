@@ -24,7 +24,7 @@ def call(name, contains=(), **arguments):
 ASKED = [
     call("submit_plan", ["What is the revenue?"], **PLAN),
     call("submit_checks", checks=['{"check": "kind", "is": "number"}']),
-    call("submit_code", code="result = int(csv['revenue'].sum())"),
+    call("submit_code", code="result = int(sales['revenue'].sum())"),
     {"answer": {"text": "The revenue is 460."}},
 ]
 CHATTED = [
@@ -71,7 +71,7 @@ def test_a_question_about_a_table(modelled):
     page.keyboard.press("Enter")
     answer = page.get_by_role("article", name="What is the revenue?")
     expect(answer).to_contain_text("The revenue is 460.")
-    expect(answer.get_by_role("region", name="Code")).to_contain_text("csv['revenue'].sum()")
+    expect(answer.get_by_role("region", name="Code")).to_contain_text("sales['revenue'].sum()")
     settle(page)
     assert not windows.axe_violations(page)
 
