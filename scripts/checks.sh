@@ -120,6 +120,13 @@ check_typescript_client() {
   build/adder serve --openapi | /usr/bin/python3 -I clients/typescript/make_types.py --check
 }
 
+# The types of the web interface, which bundling does not look at.
+check_web() {
+  web_tools
+  [ -e web/node_modules ] || ln -s ../build/web-packages/node_modules web/node_modules
+  build/node/bin/node web/node_modules/typescript/bin/tsc -p web
+}
+
 # Each source of a folder of src/ is named in the README there, or in that of the folder above: as a file (`run.c`), without its
 # ending (`mounts`), or by a pattern that has one (`proxy_*.c`).
 check_readmes() {

@@ -79,7 +79,7 @@ def sanitized(name, unit_options, sanitizer_options):
 QUICK_SERVERS = ("seaweedfs", "optimade")  # what quick tests ask, in environments of their own
 SERVERS = (*QUICK_SERVERS, "authorization_server", "schemathesis", "openapi_generator")
 LIGHT_CHECKS = (
-    "format banned layers licence shell python configuration_page toolsets_page python_client typescript_client http_routes manual"
+    "format banned layers licence shell python configuration_page toolsets_page python_client typescript_client web http_routes manual"
     " readmes links promises".split()
 )
 

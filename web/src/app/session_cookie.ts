@@ -30,7 +30,8 @@ export async function begin(): Promise<string | undefined> {
   return undefined;
 }
 
-async function look(): Promise<void> {
+/** Asks who is signed in, and which version the daemon has now. */
+export async function look(): Promise<void> {
   try {
     signedIn(await ask<Caller>("GET", "/v1/caller"));
   } catch (error) {
