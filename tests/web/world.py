@@ -24,7 +24,7 @@ sales = pd.DataFrame({
     "units": rng.poisson(12, 240),
     "revenue": (rng.gamma(4, 60, 240) * (1 + np.arange(240) / 480)).round(2),
 })
-sales"""
+sales.head(4)"""
 CHART = """import matplotlib.pyplot as plt
 monthly = sales.set_index("day").groupby("region").revenue.resample("MS").sum().unstack(0)
 monthly.plot(marker="o", title="Revenue by month")
