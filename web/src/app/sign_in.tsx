@@ -27,9 +27,9 @@ export function SignIn({ problem }: { problem?: string | undefined }) {
         <h1>
           <img src="/favicon.svg" alt="" width="32" height="32" /> Adder
         </h1>
-        {wasSignedIn.value && <p class="notice">You are signed out: the token was revoked or has expired. What the page shows is kept.</p>}
+        {wasSignedIn.value && <p class="notice">You are signed out: the token was revoked or has expired. Nothing on the page is lost.</p>}
         {!isSecureContext && (
-          <Failure>Browsers keep nobody signed in over plain HTTP from another machine. Open this page over https, or through an SSH tunnel.</Failure>
+          <Failure>Over plain HTTP, signing in works only on the daemon's own machine. Open this page over https, or through an SSH tunnel.</Failure>
         )}
         {failure.value && <Failure>{failure.value}</Failure>}
         <p>On the machine of this daemon, run</p>

@@ -42,7 +42,7 @@ function ChangedFile({ change, from }: { change: Change; from: string | undefine
       {from && <p class="quiet">It has the size of <span class="mono"><Revealed text={from} /></span>, which is deleted: it may have been renamed.</p>}
       {change.target !== null && <p>It points to <span class="mono"><Revealed text={change.target} /></span></p>}
       {change.diff ? <Code text={change.diff} language="diff" reveal label={`Changes of ${change.path}`} /> : <p class="quiet">{withoutDiff(change)}</p>}
-      {change.truncated && <p class="notice">The rest of this file's changes is not shown.</p>}
+      {change.truncated && <p class="notice">The rest of this file's changes are not shown.</p>}
     </details>
   );
 }
@@ -61,6 +61,6 @@ function factsOf(change: Change): string[] {
 
 function withoutDiff(change: Change): string {
   if (change.change === "deleted") return "It is deleted.";
-  if (change.binary) return "It is no text, or too long to be compared.";
+  if (change.binary) return "It is not text, or too long to compare.";
   return change.truncated ? "" : "Its content does not change.";
 }

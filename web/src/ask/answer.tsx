@@ -35,7 +35,7 @@ export function Answer({ question, onRerun }: { question: Question; onRerun: () 
       )}
       {reply.assumed.length > 0 && (
         <div role="group" aria-label="Assumptions">
-          <h3>Assumed of the tables</h3>
+          <h3>Assumptions about the tables</h3>
           <ul class="ask-texts">
             {reply.assumed.map((text, at) => (
               <li key={at}>{text}</li>

@@ -71,7 +71,7 @@ async function follow(id: string, question: Question, what: Record<string, unkno
     if (event.type === "reply") return event.reply.reply as unknown as Reply;
     if (event.type === "progress") changeSteps(id, question.id, (steps) => stepsAfter(steps, event));
   }
-  throw new Error("The daemon ended the answer before it was whole. Ask again.");
+  throw new Error("The daemon ended the answer early. Ask again.");
 }
 
 interface Told {

@@ -21,7 +21,7 @@ export async function load(): Promise<void> {
 /** What was under way when the page was left has no answer. */
 function afterReload(conversation: Conversation): Conversation {
   const ended = (question: Question): Question =>
-    question.state === "running" ? { ...question, state: "stopped", problem: "The page was left before there was an answer." } : question;
+    question.state === "running" ? { ...question, state: "stopped", problem: "The page was closed before the answer came." } : question;
   return { ...conversation, questions: conversation.questions.map(ended) };
 }
 

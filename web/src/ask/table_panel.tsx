@@ -237,7 +237,7 @@ function StoredFiles({ onClose, onChoose }: { onClose: () => void; onChoose: (fi
   }, []);
   return (
     <Dialog title="Stored files" onClose={onClose} wide>
-      {files.value?.length === 0 && <Empty title="Nothing is stored. Files of runs and uploads would be here." />}
+      {files.value?.length === 0 && <Empty title="No files are stored. Uploads and files that runs write appear here." />}
       <ul class="menu ask-stored">
         {files.value?.map((file) => (
           <li key={file.file_id}>

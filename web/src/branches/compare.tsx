@@ -48,7 +48,7 @@ export function Compare({ lanes, a, b }: { lanes: Lane[]; a: string; b: string }
         <Chooser letter="A" lanes={lanes} value={a} other={b} onChoose={(id) => choose(id, b)} />
         <Chooser letter="B" lanes={lanes} value={b} other={a} onChoose={(id) => choose(a, id)} />
       </div>
-      <h3>Since they parted</h3>
+      <h3>Since they diverged</h3>
       <div class="branches-pair">
         <Parted letter="A" lane={here} cells={ofHere} />
         <Parted letter="B" lane={there} cells={ofThere} />

@@ -78,7 +78,7 @@ function ExampleButton({ onDone }: { onDone: (() => void) | undefined }) {
         <Icon name="branches" /> Create an example
       </button>
       <span class="quiet" role="status">
-        {step.value ? `${step.value}…` : "It makes three sessions that you can end again."}
+        {step.value ? `${step.value}…` : "It makes three sessions, which you can end at any time."}
       </span>
     </p>
   );

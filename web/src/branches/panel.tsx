@@ -91,7 +91,7 @@ function CellBody({ lane, cell, mark, live }: { lane: Lane; cell: CellRow; mark:
         {cell.wall_ms > 0 && <span class="quiet">{durationText(cell.wall_ms)}</span>}
         {cell.started && <span class="quiet">{timeText(cell.started)}</span>}
       </Heading>
-      {!cell.code && <p class="quiet">Its code is shown when it has ended.</p>}
+      {!cell.code && <p class="quiet">Its code appears when it has ended.</p>}
       {cell.code && <Code text={cell.code} label={`Code of cell ${cell.cell}`} numbers={cell.code.includes("\n")} />}
       <CellResult lane={lane} cell={cell} />
       {live && !mark && <p class="quiet">There is no checkpoint after this cell, so the session cannot return to it.</p>}

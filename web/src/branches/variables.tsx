@@ -31,7 +31,7 @@ export function Variables({ id, stamp, busy }: { id: string; stamp: string; busy
     };
   }, [id, stamp, busy]);
   if (failure.value) return <Failure>{failure.value}</Failure>;
-  if (busy && !variables.value) return <p class="quiet">A cell runs. Its variables are shown when it has ended.</p>;
+  if (busy && !variables.value) return <p class="quiet">A cell is running. Variables appear when it has ended.</p>;
   if (!variables.value) return <p class="quiet">Loading…</p>;
   if (variables.value.length === 0) return <p class="quiet">There are none yet.</p>;
   const shown = all.value ? variables.value : variables.value.slice(0, AT_FIRST);

@@ -133,7 +133,7 @@ function treeKeys(choice: () => Choice | undefined, compare: () => void): Shortc
     opens("r", "Roll back to the selected checkpoint", "rollback", (now) => (now.mark ? undefined : "Select a checkpoint to roll back to.")),
     { keys: "=", text: "Compare with another branch", group, run: compare },
     moves("ArrowLeft", "Move back along the tree (up and down: to another lane)"),
-    moves("ArrowRight", "Move on along the tree"),
+    moves("ArrowRight", "Move along the tree"),
   ];
 }
 

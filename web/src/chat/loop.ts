@@ -140,7 +140,7 @@ class Turn {
     const calls = callsOf(answer.message);
     if (calls.length > 0) return this.#calls(calls);
     if (answer.stop === "refusal") return { reason: "model", message: "The model refused to answer." };
-    if (answer.stop === "length") return { reason: "completed", message: "The answer broke off: it is longer than the model's limit." };
+    if (answer.stop === "length") return { reason: "completed", message: "The answer was cut off: it is longer than the model's limit." };
     return { reason: "completed" };
   }
 

@@ -77,7 +77,7 @@ export async function load(): Promise<void> {
 function afterReload(chat: Chat): Chat {
   if (!chat.busy) return chat;
   const items = chat.items.map((item) => (item.kind === "step" && item.took_ms === undefined ? { ...item, state: "stopped" as const } : item));
-  const note: NoteItem = { kind: "note", text: "The page was left before the turn had ended." };
+  const note: NoteItem = { kind: "note", text: "The page was closed before the turn ended." };
   return { ...chat, busy: false, items: [...items, note], messages: chat.messages };
 }
 

@@ -177,7 +177,7 @@ function Reload() {
     busy.value = false;
     if (!done) return;
     restart.value = done.restart;
-    say(done.applied.length > 0 ? `Applied: ${done.applied.join(", ")}.` : "No setting of the configuration is different.");
+    say(done.applied.length > 0 ? `Applied: ${done.applied.join(", ")}.` : "The configuration has not changed.");
   };
   return (
     <div class="notice row" role="status">

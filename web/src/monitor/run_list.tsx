@@ -29,7 +29,7 @@ export function RunList() {
       { keys: "Enter", text: "Show the run", group: "Runs", run: () => false },
       { keys: "]", text: "Older runs", group: "Runs", run: () => void older() },
       { keys: "[", text: "Newer runs", group: "Runs", run: () => void younger() },
-      { keys: "Escape", text: "Leave the rows: the list goes on", group: "Runs", run: leave },
+      { keys: "Escape", text: "Leave the list, which resumes live updates", group: "Runs", run: leave },
     ],
     [],
   );

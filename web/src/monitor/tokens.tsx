@@ -54,7 +54,7 @@ export function View(_props: ViewProps) {
         </button>
       </div>
       <p class="quiet">
-        Whoever has a token may use this daemon over HTTP and MCP, as far as the token goes.
+        Anyone with a token can use this daemon over HTTP and MCP, within the token's permissions.
         {!mayMake.value && " Only admins that may decide for a person make and revoke tokens."}
       </p>
       {failure && <Failure>{failure}</Failure>}
