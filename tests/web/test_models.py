@@ -7,8 +7,8 @@ import pytest
 
 import conftest
 import harness
+import model_server
 import windows
-import world
 from windows import expect, settle
 
 CSV = "region,revenue\nNorth,400\nSouth,60\n"
@@ -24,27 +24,32 @@ def call(name, contains=(), **arguments):
 ASKED = [
     call("submit_plan", ["What is the revenue?"], **PLAN),
     call("submit_checks", checks=['{"check": "kind", "is": "number"}']),
-    call("submit_code", code="result = int(sales['revenue'].sum())"),
+    call("submit_code", code="result = int(df['revenue'].sum())"),
     {"answer": {"text": "The revenue is 460."}},
 ]
-CHATTED = [
-    call("run_python", ["six times seven"], code="print(6 * 7)"),
-    {"ask": {"contains": ["42"]}, "answer": {"text": "It is **42**, <img src=x onerror=hacked=1> as computed."}},
-]
+SAID = "It is **42**, <img src=x onerror=hacked=1> as computed."
+
+
+def completed(**message):
+    """An answer of OpenAI's Chat Completions."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": None, **message}, "finish_reason": "tool_calls" if "tool_calls" in message else "stop"}
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    return model_server.answer(json.dumps({"id": "c", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage}))
+
+
+def calls(name, **arguments):
+    return completed(tool_calls=[{"id": "call_1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}])
 
 
 @pytest.fixture
 def modelled(make_adder, new_window):
-    """Makes a window of the local account at a daemon whose model gives ANSWERS."""
+    """Makes a window of the local account at a daemon with that model."""
     daemons = []
 
-    def make(answers):
+    def make(model):
+        """MODEL: a function that prepares the Adder and gives the value of for_tools; None: no model."""
         adder = make_adder()
-        world.configuration(adder)  # its profile
-        path = adder.directory / "answers.jsonl"
-        path.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
-        adder.own(path)
-        daemons.append(conftest.serve(adder, f"[models]\nfor_tools = replay:{path}\n" if answers else ""))
+        daemons.append(conftest.serve(adder, f"[models]\nfor_tools = {model(adder)}\n" if model else ""))
         window = new_window(daemons[-1])
         window.page.goto(windows.opened(adder))
         window.page.get_by_role("navigation", name="Views").wait_for()
@@ -56,12 +61,32 @@ def modelled(make_adder, new_window):
         daemon.stop()
 
 
+def replayed(answers):
+    def prepare(adder):
+        path = adder.directory / "answers.jsonl"
+        path.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+        return f"replay:{adder.own(path)}"
+
+    return prepare
+
+
+def served_by(server):
+    def prepare(adder):
+        path = adder.config / "models.conf"
+        path.write_text(f"[local]\ndialect = chat\nbase_url = {server.url}/v1\nmodel = m\nstream = false\n")
+        path.chmod(0o600)
+        adder.own(path)
+        return "local"
+
+    return prepare
+
+
 def drop(page, name, text):
     page.locator("main input[type=file]").first.set_input_files({"name": name, "mimeType": "text/csv", "buffer": text.encode()})
 
 
 def test_a_question_about_a_table(modelled):
-    window = modelled(ASKED)
+    window = modelled(replayed(ASKED))
     if window.served.adder.environment != "science":
         harness.skip_without("science")
     page = window.open("ask")
@@ -71,27 +96,30 @@ def test_a_question_about_a_table(modelled):
     page.keyboard.press("Enter")
     answer = page.get_by_role("article", name="What is the revenue?")
     expect(answer).to_contain_text("The revenue is 460.")
-    expect(answer.get_by_role("region", name="Code")).to_contain_text("sales['revenue'].sum()")
+    expect(answer.get_by_role("region", name="Code")).to_contain_text("df['revenue'].sum()")
     settle(page)
     assert not windows.axe_violations(page)
 
 
 def test_a_chat_with_tools(modelled):
-    window = modelled(CHATTED)
-    page = window.open("chat")
-    settle(page)
-    page.get_by_role("textbox", name="Message").fill("What is six times seven?")
-    page.keyboard.press("Enter")
-    log = page.get_by_role("log", name="Conversation")
-    expect(log).to_contain_text("It is 42")
-    assert log.locator("img").count() == 0
-    settle(page)
-    assert not windows.axe_violations(page)
+    with model_server.Server(calls("run_python", code="print(6 * 7)"), completed(content=SAID)) as server:
+        page = modelled(served_by(server)).open("chat")
+        settle(page)
+        page.get_by_role("textbox", name="Message").fill("What is six times seven?")
+        page.keyboard.press("Enter")
+        log = page.get_by_role("log", name="Conversation")
+        expect(log).to_contain_text("It is 42")
+        assert log.locator("img").count() == 0
+        assert "42" in json.dumps(server.asked[-1][2]["messages"][-1]), "the model saw what the tool gave"
+        settle(page)
+        assert not windows.axe_violations(page)
+        page.reload()
+        expect(log).to_contain_text("It is 42")
 
 
 @pytest.mark.parametrize("view, what", [("ask", "Asking"), ("chat", "Chatting")])
 def test_without_a_model_the_page_says_how_to_configure_one(modelled, view, what):
-    page = modelled([]).open(view)
+    page = modelled(None).open(view)
     settle(page)
     expect(page.get_by_role("heading", name=re.compile(f"{what} needs a language model"))).to_be_visible()
     expect(page.get_by_role("region", name="How to configure a model")).to_contain_text("for_tools")

@@ -29,7 +29,7 @@ def test_runs_arrive_live_and_are_filtered(page, window, served):
 
 
 def test_a_run_is_followed_and_cancelled(page, window, served):
-    process = served.adder.start("import time\nprint('it has begun', flush=True)\ntime.sleep(600)")
+    process = served.adder.start("print('it has begun', flush=True); import time; time.sleep(600)")
     assert process.stdout.readline() == b"it has begun\n"
     page.goto("/#/runs")
     page.get_by_role("main").get_by_role("link", name=re.compile("it has begun")).first.click()
