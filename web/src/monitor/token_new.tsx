@@ -2,6 +2,7 @@
 // A form for a new token. What it may do is never more than what the caller may.
 import { useSignal } from "@preact/signals";
 import { ask, messageOf } from "../app/api.js";
+import { caller } from "../app/caller.js";
 import { Dialog, Failure } from "../parts/controls.js";
 import "../parts/form.css";
 import type { CreatedToken } from "./token_secret.js";
@@ -15,6 +16,16 @@ const ages = [
   ["", "when mine does, or never"],
 ] as const;
 
+const DAY_MS = 86_400_000;
+const USUAL_DAYS = "30";
+
+/** Those that the caller's own token allows: no token lives longer than the one it was made with. */
+function allowedAges(): Array<readonly [string, string]> {
+  const expires = caller.value?.expires;
+  const most = expires ? Date.parse(expires) - Date.now() : Infinity;
+  return ages.filter(([days]) => Number(days) * DAY_MS < most);
+}
+
 const roles = [
   ["guest", "guest: runs code with profiles for guests"],
   ["user", "user: runs code, and has sessions, files and records"],
@@ -24,6 +35,8 @@ const roles = [
 export function NewToken({ onClose, onMade }: { onClose: () => void; onMade: (token: CreatedToken) => void }) {
   const failure = useSignal<string | undefined>(undefined);
   const busy = useSignal(false);
+  const offered = allowedAges();
+  const usual = offered.some(([days]) => days === USUAL_DAYS) ? USUAL_DAYS : "";
   const make = async (event: SubmitEvent) => {
     event.preventDefault();
     busy.value = true;
@@ -56,8 +69,8 @@ export function NewToken({ onClose, onMade }: { onClose: () => void; onMade: (to
         <div class="field">
           <label for="token-days">Expires</label>
           <select id="token-days" name="days">
-            {ages.map(([days, text]) => (
-              <option key={days} value={days} selected={days === "30"}>
+            {offered.map(([days, text]) => (
+              <option key={days} value={days} selected={days === usual}>
                 {text}
               </option>
             ))}
