@@ -12,8 +12,8 @@ import sys
 
 from playwright.sync_api import sync_playwright
 
+import place  # first: the others are found by it
 import notebook
-import place
 import windows
 
 KEYS, CELLS = 200, 20

@@ -8,7 +8,7 @@ import sys
 
 from playwright.sync_api import sync_playwright
 
-import place
+import place  # first: the others are found by it
 import windows
 import world
 

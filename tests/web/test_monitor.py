@@ -59,7 +59,7 @@ def test_an_ordinary_user_sees_their_own_runs_alone(user_window, served):
 def test_sessions_are_listed_with_their_memory(page, window, served):
     name = harness.unique()
     session = world.made(served.adder, "session", "new", "--name", name)["session_id"]
-    page.goto("/#/daemon")
+    page.goto("/#/daemon/sessions")
     expect(page.get_by_role("main")).to_contain_text(name)
     served.adder.call("session", "rm", session)
 
