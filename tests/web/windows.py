@@ -203,7 +203,8 @@ FOCUS = """
     const style = getComputedStyle(each);
     return (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none";
   };
-  let seen = element.isContentEditable || element.tagName === "IFRAME";
+  const drawn = (each) => getComputedStyle(each).stroke !== "none" && parseFloat(getComputedStyle(each).strokeWidth) > 0;
+  let seen = element.isContentEditable || element.tagName === "IFRAME" || (element instanceof SVGElement && [...element.children].some(drawn));
   for (let each = element, depth = 0; each && depth < 3; each = each.parentElement ?? each.getRootNode().host, depth++) seen ||= shows(each);
   const box = element.getBoundingClientRect();
   return { number: adderTestNumbers.get(element), tag: element.tagName, editable: element.isContentEditable, seen,
