@@ -585,11 +585,19 @@ sessions_set_busy (const struct session *session, gboolean wait, GError **error)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the session is at work on another cell");
 }
 
+REQUIRES (sessions)
+static void
+sessions_hold (struct session *session, enum session_use use)
+{
+  session->state = SESSION_BUSY;
+  session->use = use;
+}
+
 /* Whether the session is held now; FALSE with ERROR: why not; FALSE without: TICKET was entered. */
 REQUIRES (sessions)
 static gboolean
-sessions_ask (struct session *session, gboolean wait, struct ticket *ticket, struct interrupt *interrupt,
-              GError **error)
+sessions_ask (struct session *session, gboolean wait, enum session_use use, struct ticket *ticket,
+              struct interrupt *interrupt, GError **error)
 {
   if (session->state == SESSION_ENDED) {
     set_ended_locked (session, error);
@@ -600,7 +608,7 @@ sessions_ask (struct session *session, gboolean wait, struct ticket *ticket, str
     return FALSE;
   }
   if (ticket_lock_try (&session->lock)) {
-    session->state = SESSION_BUSY;
+    sessions_hold (session, use);
     return TRUE;
   }
   if (!wait && !session->looked_after) {
@@ -619,7 +627,8 @@ sessions_ask (struct session *session, gboolean wait, struct ticket *ticket, str
 
 /* Whether the wait of TICKET, until END at the latest, is over: then it is served, or ERROR is set. */
 static gboolean
-sessions_settle (struct session *session, struct ticket *ticket, enum wait end, GError **error)
+sessions_settle (struct session *session, enum session_use use, struct ticket *ticket, enum wait end,
+                 GError **error)
 {
   sessions_lock (session->sessions);
   gboolean over = TRUE, ended = session->state == SESSION_ENDED;
@@ -630,7 +639,7 @@ sessions_settle (struct session *session, struct ticket *ticket, enum wait end, 
   else if (!ticket->served && end == WAIT_DEADLINE)
     sessions_set_busy (session, TRUE, error);
   else if ((over = ticket->served))
-    session->state = SESSION_BUSY;
+    sessions_hold (session, use);
   if (over && !ticket->served)
     ticket_lock_leave (&session->lock, ticket);
   else if (ended) {
@@ -642,18 +651,19 @@ sessions_settle (struct session *session, struct ticket *ticket, enum wait end, 
 }
 
 static gboolean
-session_acquire (struct session *session, gboolean wait, struct interrupt *interrupt, GError **error)
+session_acquire (struct session *session, gboolean wait, enum session_use use, struct interrupt *interrupt,
+                 GError **error)
 {
   struct ticket ticket = {0};
   GError *refusal = NULL;
   sessions_lock (session->sessions);
-  gboolean mine = sessions_ask (session, wait, &ticket, interrupt, &refusal);
+  gboolean mine = sessions_ask (session, wait, use, &ticket, interrupt, &refusal);
   sessions_unlock (session->sessions);
   if (!mine && !refusal) {
     gint64 deadline_us =
         g_get_monotonic_time () + (gint64)session->sessions->host->config->queue_wait_ms * 1000;
     enum wait end = WAIT_WOKEN;
-    while (!sessions_settle (session, &ticket, end, &refusal))
+    while (!sessions_settle (session, use, &ticket, end, &refusal))
       end = interrupt_wait_one (interrupt, -1, 0, deadline_us);
   }
   if (refusal)
@@ -665,7 +675,7 @@ gboolean
 sessions_begin (struct session *session, gboolean wait, enum session_use use, struct interrupt *interrupt,
                 GError **error)
 {
-  if (!session_acquire (session, wait, interrupt, error))
+  if (!session_acquire (session, wait, use, interrupt, error))
     return FALSE;
   if (!pool_reactivate (session->sandbox, session->owner, session->limits.value[LIMIT_MEMORY], interrupt,
                         error)) {
@@ -675,7 +685,6 @@ sessions_begin (struct session *session, gboolean wait, enum session_use use, st
   }
   sessions_lock (session->sessions);
   g_atomic_int_set (&session->interrupted, 0);
-  session->use = use;
   if (use == SESSION_CELL) {
     session->cell = interrupt;
     session->cells++;

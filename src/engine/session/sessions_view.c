@@ -97,6 +97,16 @@ static const char *const states[] = {
     [SESSION_ENDED] = "ended",
 };
 
+/* A session that is only asked something is shown as idle: listeners are not told when the answer is there.
+ */
+REQUIRES (sessions)
+static enum session_state
+sessions_state_shown (const struct session *session)
+{
+  gboolean is_asked = session->state == SESSION_BUSY && session->use == SESSION_QUESTION;
+  return is_asked ? SESSION_IDLE : session->state;
+}
+
 static json_t *
 ms_or_null (gboolean known, gint64 us)
 {
@@ -117,7 +127,8 @@ static json_t *
 sessions_view_describe (const struct session *session)
 {
   gint64 now_us = g_get_monotonic_time ();
-  gboolean idle = session->state == SESSION_IDLE;
+  enum session_state state = sessions_state_shown (session);
+  gboolean idle = state == SESSION_IDLE;
   g_autofree char *created = text_time (session->created_us);
   /* No session is in a container. */
   json_t *isolation = json_pack ("{s:i, s:o, s:s, s:n}", "level", (int)session->lease.isolation_level,
@@ -129,9 +140,8 @@ sessions_view_describe (const struct session *session)
       "session_id", session->id, "name", json_text_or_null (session->name), "owner",
       json_text_or_null (session->owner[0] ? session->owner : NULL), "environment",
       json_text_or_null (session->environment), "profile", json_text_or_null (session->profile), "state",
-      states[session->state], "cells", (json_int_t)session->cells, "variables",
-      (json_int_t)session->variables, "created", created, "idle_ms",
-      ms_or_null (idle, now_us - session->used_us), "expires_in_ms",
+      states[state], "cells", (json_int_t)session->cells, "variables", (json_int_t)session->variables,
+      "created", created, "idle_ms", ms_or_null (idle, now_us - session->used_us), "expires_in_ms",
       ms_or_null (idle, sessions_expiry_us (session) - now_us), "memory_bytes",
       (json_int_t)session->memory_bytes, "parent", json_text_or_null (session->parent), "branched_at",
       session->parent ? json_integer ((json_int_t)session->branched_at) : json_null (), "branched_from",
@@ -230,7 +240,7 @@ sessions_status (struct sessions *sessions)
   sessions_lock (sessions);
   int busy = 0;
   for (GList *link = sessions->live.head; link; link = link->next)
-    busy += ((struct session *)link->data)->state == SESSION_BUSY;
+    busy += sessions_state_shown (link->data) == SESSION_BUSY;
   json_t *status =
       json_pack ("{s:i, s:i, s:i, s:I}", "live", (int)sessions->live.length, "busy", busy, "ended",
                  (int)sessions->ended.length, "memory_bytes", (json_int_t)sessions->memory_bytes);
