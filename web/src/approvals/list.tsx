@@ -29,7 +29,7 @@ export function ItemList({ items, chosen }: { items: Item[]; chosen: string | un
   const shown = all.value ? decided : decided.slice(0, DECIDED_AT_FIRST);
   return (
     <nav class="approvals-list" aria-label="Approvals and reviews">
-      <Group title={plural(waiting.length, "waits", "wait")} items={waiting} chosen={chosen} />
+      <Group title={plural(waiting.length, "waiting", "waiting")} items={waiting} chosen={chosen} />
       {decided.length > 0 && <Group title="Decided" items={shown} chosen={chosen} />}
       {shown.length < decided.length && (
         <button type="button" onClick={() => (all.value = true)}>
