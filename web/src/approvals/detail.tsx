@@ -84,6 +84,9 @@ const outcomeTexts: Record<string, string> = {
   gone: "Decided elsewhere, or taken back",
 };
 
+/** What an approval or a denial of changes means. */
+const changesTexts: Record<string, string> = { approved: "The changes were made", denied: "The changes were dropped" };
+
 function Decided({ item }: { item: Item }) {
   const { approval, state } = item;
   if (state === "broken") {
@@ -94,7 +97,7 @@ function Decided({ item }: { item: Item }) {
     <p class="approvals-decided">
       <Icon name={state === "denied" || state === "dropped" ? "close" : "check"} />
       <span>
-        <b>{outcomeTexts[state]}</b>
+        <b>{(item.kind === "changes" ? changesTexts[state] : undefined) ?? outcomeTexts[state]}</b>
         {approval?.decided_by && ` by ${approval.decided_by}`}
         {approval?.decided && `, ${timeText(approval.decided)}`}
         {approval?.reason && (

@@ -65,9 +65,10 @@ async function changesOf(id: string): Promise<ReviewRow | undefined> {
 /** ITEM with its code or its changes. */
 export async function loadWhole(item: Item): Promise<Item> {
   const { approval, review } = item;
+  if (item.kind === "changes" && !waits(item)) return item; // the daemon has forgotten them
   const [whole, changes] = await Promise.all([
     approval ? ask<ApprovalRow>("GET", pathOf("v1", "approvals", item.id), ofAll()) : undefined,
-    item.kind === "changes" && waits(item) ? changesOf(review?.review_id ?? item.id) : review,
+    item.kind === "changes" ? changesOf(review?.review_id ?? item.id) : review,
   ]);
   return whole ? approvalItem(whole, changes, Date.now()) : changes ? reviewItem(changes) : item;
 }
