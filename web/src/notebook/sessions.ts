@@ -23,11 +23,18 @@ export async function loadSessions(): Promise<void> {
   const live = all.filter((session) => session.state !== "ended").sort((a, b) => a.session_id.localeCompare(b.session_id));
   sessions.value = live;
   kept.value = notebooks.filter((notebook) => !live.some((session) => session.session_id === notebook.sessionId));
-  for (const info of all) openedWorkspace(info.session_id)?.notebook.know(info);
+  for (const info of all) compare(info);
   // Another daemon may not know a session any more.
   for (const workspace of openedWorkspaces()) {
     if (!workspace.notebook.ended.peek() && !live.some((session) => session.session_id === workspace.notebook.sessionId)) workspace.refreshSoon();
   }
+}
+
+/** A list may be older than what a notebook knows already, so where they differ the notebook looks itself. */
+function compare(info: SessionInfo): void {
+  const workspace = openedWorkspace(info.session_id);
+  const known = workspace?.notebook.info.peek();
+  if (known?.state !== info.state || known.cells !== info.cells || known.name !== info.name) workspace?.refreshSoon();
 }
 
 /** Follows the daemon's events; the value stops that. */
