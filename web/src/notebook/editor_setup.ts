@@ -51,7 +51,8 @@ export interface CellEditor {
 /** An editor in ROOT, a shadow root: there CodeMirror's styles are sheets that the page's policy allows. */
 export function createEditor(root: ShadowRoot, text: string, language: Language, label: string, events: EditorEvents): CellEditor {
   const labels = new Compartment();
-  const labelled = (name: string) => EditorView.contentAttributes.of({ "aria-label": name });
+  // The Tab key indents, so it does not lead into an editor: Enter on the cell does, and Escape leads back to the cell.
+  const labelled = (name: string) => EditorView.contentAttributes.of({ "aria-label": name, tabindex: "-1" });
   const view = new EditorView({
     root,
     parent: root,
