@@ -212,7 +212,7 @@ FOCUS = """
 }
 """
 REACHABLE = """
-() => [...document.querySelectorAll("main button, main a[href], main input, main select, main textarea, main [tabindex='0'], nav button, nav a[href]")]
+() => [...document.querySelectorAll("main button, main a[href], main input, main select, main textarea, main [tabindex='0']:not([aria-current]), nav button, nav a[href]")]
   .filter((element) => element.checkVisibility({ visibilityProperty: true }) && !element.disabled && element.tabIndex >= 0
     && !element.closest("[inert]") && !(element.type === "radio" && !element.checked))
   .filter((element) => !window.adderTestNumbers?.has(element)).map((element) => element.outerHTML.slice(0, 160))
