@@ -33,9 +33,10 @@ WATCH_KEYS = """
   addEventListener("keydown", (event) => {
     const times = { begun: event.timeStamp };
     adderTestKeys.push(times);
-    soon(() => { times.handled = performance.now(); });
     requestAnimationFrame(() => { times.frame = performance.now(); soon(() => { times.painted = performance.now(); }); });
   }, { capture: true });
+  // After the editor's own observers, which were told of the change first.
+  addEventListener("input", () => queueMicrotask(() => { adderTestKeys.at(-1).handled = performance.now(); }));
 }
 """
 WATCH_TEXT = """
@@ -87,7 +88,8 @@ def type_keys(page):
     page.evaluate(windows.SETTLED)
     times = [each for each in page.evaluate("() => adderTestKeys") if "painted" in each]
     whole = [each["painted"] - each["begun"] for each in times]
-    return whole, [min(each["handled"], each["frame"]) - each["begun"] + each["painted"] - each["frame"] for each in times]
+    typed = [each for each in times if each.get("handled", each["frame"]) < each["frame"]]
+    return whole, [each["handled"] - each["begun"] + each["painted"] - each["frame"] for each in typed]
 
 
 def first_view(browser, daemon, figures):
