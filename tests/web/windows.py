@@ -199,10 +199,10 @@ FOCUS = """
   if (!element || element === document.body) return null;
   window.adderTestNumbers ??= new Map();
   if (!adderTestNumbers.has(element)) adderTestNumbers.set(element, adderTestNumbers.size);
-  const shows = (each) => {
-    const style = getComputedStyle(each);
+  const shows = (each) => [null, "::before", "::after"].some((part) => {
+    const style = getComputedStyle(each, part);
     return (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none";
-  };
+  });
   const drawn = (each) => getComputedStyle(each).stroke !== "none" && parseFloat(getComputedStyle(each).strokeWidth) > 0;
   let seen = element.isContentEditable || element.tagName === "IFRAME" || (element instanceof SVGElement && [...element.children].some(drawn));
   for (let each = element, depth = 0; each && depth < 3; each = each.parentElement ?? each.getRootNode().host, depth++) seen ||= shows(each);
