@@ -2,7 +2,6 @@
 // What a user does with a notebook, by key, button or drop.
 import type { SessionInfo, SessionOptions } from "adder-client";
 import { Conflict } from "../../../clients/typescript/src/errors.js";
-import { adder } from "../app/api.js";
 import { caller } from "../app/caller.js";
 import { go } from "../app/router.js";
 import { saveBlob } from "../output/save.js";
@@ -104,7 +103,7 @@ function nameOf(file: string): string | null {
 
 /** Places FILE in the directory of the session. */
 export async function uploadFile({ notebook, runner, filesVersion }: Workspace, file: File): Promise<void> {
-  const session = await adder.sessions.get(notebook.sessionId);
+  const session = notebook.session();
   if (caller.peek()?.keeps_files) {
     const { file_id } = await session.files.put(file, { name: file.name });
     notebook.uploads = [...notebook.uploads.filter(({ name }) => name !== file.name), { name: file.name, file_id }];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One cell: its text, what it can do, and its output.
-import { useSignalEffect } from "@preact/signals";
+import { effect } from "@preact/signals";
 import { memo } from "preact/compat";
-import { useMemo, useRef } from "preact/hooks";
+import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Markdown } from "../output/markdown.js";
 import { IconButton } from "../parts/controls.js";
 import { durationText } from "../parts/format.js";
@@ -33,7 +33,7 @@ export const CellView = memo(({ workspace, cell, number }: CellViewProps) => {
   const label = `Cell ${number}`;
   const events = useMemo(() => eventsOf(workspace, cell), [workspace, cell]);
   /** Gives the focus to what is selected, if that is still to be done. An editor that is not there yet gets it when it is made. */
-  const focus = () => {
+  const focus = useCallback(() => {
     const wanted = notebook.focusing.value;
     if (notebook.selected.peek() !== cell.id || wanted === notebook.focusedUpTo) return;
     const edits = notebook.editing.peek();
@@ -42,8 +42,9 @@ export const CellView = memo(({ workspace, cell, number }: CellViewProps) => {
     if (edits) editor.current?.focus();
     else section.current?.focus({ preventScroll: true });
     section.current?.scrollIntoView({ block: "nearest" });
-  };
-  useSignalEffect(focus);
+  }, [notebook, cell]);
+  // At once: keys that come before the next frame are for the cell that was selected.
+  useLayoutEffect(() => effect(focus), [focus]);
   const onFocus = (event: FocusEvent) => {
     if (event.target === section.current || !(event.target instanceof Element) || !event.target.closest(".notebook-editor")) notebook.touch(cell, false);
   };

@@ -2,6 +2,8 @@
 // A notebook: the cells of one session, which of them is selected, and what becomes of all that when the session ends.
 import type { SessionInfo } from "adder-client";
 import { computed, signal } from "@preact/signals";
+import { Session } from "../../../clients/typescript/src/sessions.js";
+import { http } from "../app/api.js";
 import { sayError } from "../parts/toasts.js";
 import { Cell, type CellType, type StoredCell } from "./cell.js";
 import { keyOf, ownerNow, saveNotebook, type StoredNotebook, type Upload } from "./store.js";
@@ -60,6 +62,11 @@ export class Notebook {
     this.profile = info.profile;
     // After a rollback or a reset its cells are numbered from there again.
     if (info.state !== "ended") for (const cell of this.seen) if (cell > info.cells) this.seen.delete(cell);
+  }
+
+  /** What acts on the session, which is not asked for again. */
+  session(): Session {
+    return new Session(http, this.info.peek() ?? ({ session_id: this.sessionId } as SessionInfo));
   }
 
   get current(): Cell | undefined {

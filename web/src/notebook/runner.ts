@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the cells of a notebook in order, one at a time, and shows their output as it comes.
-import type { ResultData, RunEvent, Session } from "adder-client";
+import type { ResultData, RunEvent } from "adder-client";
 import { signal } from "@preact/signals";
 import { Ended, NotFound } from "../../../clients/typescript/src/errors.js";
 import { adder, messageOf } from "../app/api.js";
@@ -16,8 +16,8 @@ export class Runner {
   readonly queue = signal<Cell[]>([]);
   /** What ended last, for screen readers. */
   readonly said = signal("");
-  /** The runs that this page began, which the history need not bring again. */
-  readonly own = new Set<string>();
+  /** Counts the runs that this page began or went on with. */
+  begun = 0;
   /** Called after each run of code, and when the session turns out to have ended. */
   onSettled: () => void = () => undefined;
 
@@ -43,19 +43,16 @@ export class Runner {
   /** Raises KeyboardInterrupt in the code that runs, and forgets what waits. */
   async interrupt(): Promise<void> {
     this.clearQueue();
-    const session = await this.#session();
-    await session.interrupt();
+    await this.#notebook.session().interrupt();
   }
 
   /** Goes on with a cell that ran when the page was closed. */
   async resume(cell: Cell): Promise<void> {
     const runId = cell.runId;
     if (!runId || this.running.peek()) return;
-    await this.#one(cell, async () => {
-      this.own.add(runId);
-      cell.outputs.value = [];
-      return (await adder.getRun(runId)).stream();
-    });
+    const shown = cell.outputs.peek();
+    await this.#one(cell, () => followed(runId));
+    if (cell.problem.peek()) cell.outputs.value = shown;
     void this.#work();
   }
 
@@ -69,10 +66,9 @@ export class Runner {
     }
   }
 
-  async #begin(cell: Cell): Promise<AsyncIterable<RunEvent>> {
+  #begin(cell: Cell): AsyncIterable<RunEvent> {
     const { wallMs } = this.#notebook;
-    const session = await this.#session();
-    return session.stream(cell.source.peek(), {
+    return this.#notebook.session().stream(cell.source.peek(), {
       detach: true,
       ...(caller.peek()?.keeps_files && { tables: "parquet" as const }),
       ...(wallMs !== null && { limits: { wall_ms: wallMs, cpu_ms: wallMs } }),
@@ -80,7 +76,8 @@ export class Runner {
   }
 
   /** Whether the cell ended as ok. */
-  async #one(cell: Cell, begin: () => Promise<AsyncIterable<RunEvent>>): Promise<boolean> {
+  async #one(cell: Cell, begin: () => AsyncIterable<RunEvent> | Promise<AsyncIterable<RunEvent>>): Promise<boolean> {
+    this.begun++;
     cell.clear();
     cell.state.value = "running";
     this.running.value = cell;
@@ -122,7 +119,6 @@ export class Runner {
   show(cell: Cell, event: RunEvent): void {
     if (event.type === "started") {
       cell.runId = event.run_id;
-      this.own.add(event.run_id);
       this.#notebook.changed();
     }
     if (event.type === "progress") cell.progress.value = { text: event.text, done: event.done, of: event.of };
@@ -157,8 +153,13 @@ export class Runner {
     const info = this.#notebook.info.peek();
     if (info && info.state !== "ended") this.#notebook.info.value = { ...info, state: "ended" };
   }
+}
 
-  async #session(): Promise<Session> {
-    return adder.sessions.get(this.#notebook.sessionId);
+/** The events of a run that another page began. */
+async function followed(runId: string): Promise<AsyncIterable<RunEvent>> {
+  try {
+    return (await adder.getRun(runId)).stream();
+  } catch (error) {
+    throw error instanceof NotFound ? new Error("The page was closed while the cell ran, and its result is no longer kept.") : error;
   }
 }

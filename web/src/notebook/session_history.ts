@@ -5,6 +5,7 @@ import { InvalidRequest } from "../../../clients/typescript/src/errors.js";
 import { ask, pathOf, queryOf } from "../app/api.js";
 import { Cell } from "./cell.js";
 import type { Notebook } from "./notebook.js";
+import type { Runner } from "./runner.js";
 
 interface CellOfHistory extends HistoryCell {
   result?: ResultData | null;
@@ -28,11 +29,16 @@ async function historyOf(sessionId: string): Promise<SessionHistory> {
   }
 }
 
-/** Adds what is new to NOTEBOOK, before an empty cell at its end. */
-export async function takeHistory(notebook: Notebook): Promise<void> {
+/**
+ * Adds what is new to NOTEBOOK, before an empty cell at its end. false: a cell of the page began meanwhile. It may be in the answer
+ * before the page knows its number, so nothing was added.
+ */
+export async function takeHistory(notebook: Notebook, runner: Runner): Promise<boolean> {
+  const begun = runner.begun;
   const { cells } = await historyOf(notebook.sessionId);
+  if (runner.begun !== begun) return false;
   const fresh = cells.filter(({ cell }) => !notebook.seen.has(cell));
-  if (fresh.length === 0) return;
+  if (fresh.length === 0) return true;
   for (const { cell } of fresh) notebook.seen.add(cell);
   const added = fresh.filter(({ code }) => !HELPER.test(code)).map(cellOf);
   const before = notebook.cells.peek();
@@ -40,6 +46,7 @@ export async function takeHistory(notebook: Notebook): Promise<void> {
   const isOpen = last?.type.peek() === "code" && last.source.peek() === "" && last.outputs.peek().length === 0;
   notebook.cells.value = isOpen ? [...before.slice(0, -1), ...added, last] : [...before, ...added];
   notebook.changed();
+  return true;
 }
 
 function cellOf({ cell: number, code, outcome, started, wall_ms, result }: CellOfHistory): Cell {

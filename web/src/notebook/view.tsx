@@ -10,7 +10,7 @@ import { trying } from "../parts/toasts.js";
 import { importNotebook } from "./actions.js";
 import { NewSession } from "./new_session.js";
 import { NotebookView } from "./notebook_view.js";
-import { followSessions, kept, loadSessions, sessions } from "./sessions.js";
+import { followSessions, kept, sessions } from "./sessions.js";
 import { SessionTabs } from "./tabs.js";
 import "./view.css";
 import { openWorkspace, type Workspace } from "./workspace.js";
@@ -21,23 +21,23 @@ export function View({ path }: ViewProps) {
   const wanted = path[0];
   const failure = useSignal<string | undefined>(undefined);
   useEffect(() => {
-    loadSessions().catch((error) => (failure.value = messageOf(error)));
-    return followSessions();
+    return followSessions((error) => (failure.value = messageOf(error)));
   }, []);
   const live = sessions.value;
+  const isLoaded = live !== undefined;
   useEffect(() => {
-    if (wanted || !live) return;
+    if (wanted || !isLoaded) return;
     const ids = [...live.map((each) => each.session_id), ...kept.peek().map((each) => each.sessionId)];
     const next = ids.find((id) => id === lastShown.peek()) ?? ids[0];
     if (next) go("notebook", [next], { replace: true });
-  }, [wanted, live]);
+  }, [wanted, isLoaded]);
   if (failure.value && !live) return <Failure>{failure.value}</Failure>;
   if (!live && !wanted) return <p class="loading">Loading…</p>;
   return (
     <>
       <h1 class="hidden-text">Notebook</h1>
       {(live?.length || kept.value.length || wanted) && <SessionTabs current={wanted} />}
-      {wanted ? <Opened key={wanted} id={wanted} /> : live?.length === 0 && kept.value.length === 0 && <First />}
+      {wanted ? <Opened key={wanted} id={wanted} /> : <First />}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { signal } from "@preact/signals";
 import { Ended, NotFound } from "../../../clients/typescript/src/errors.js";
 import { adder } from "../app/api.js";
 import { oncePerFrame } from "./frames.js";
+import { hearingTime, heardSince, knownSession } from "./live_sessions.js";
 import { Notebook } from "./notebook.js";
 import { Runner } from "./runner.js";
 import { takeHistory } from "./session_history.js";
@@ -19,7 +20,7 @@ export class Workspace {
   readonly filesVersion = signal(0);
   #refreshing = false;
   #again = false;
-  /** What the session was like when its variables were last read. Reading them changes nothing of it, but is told as a change. */
+  /** What the session was like when its cells and variables were last read. */
   #known = "";
   readonly #soon = oncePerFrame(() => void this.refresh().catch(() => undefined));
 
@@ -27,18 +28,26 @@ export class Workspace {
     this.notebook = notebook;
     this.runner = new Runner(notebook);
     this.runner.onSettled = () => {
-      this.#known = "";
       this.filesVersion.value++;
       this.#soon();
     };
   }
 
-  /** Looks soon how the session is. */
-  refreshSoon(): void {
+  /** Takes how the session is now. undefined: there is none any more. */
+  learn(info: SessionInfo | undefined): void {
+    const { notebook } = this;
+    const before = notebook.info.peek();
+    if (info) notebook.know(info);
+    else if (before) notebook.know({ ...before, state: "ended" });
     this.#soon();
   }
 
-  /** Looks how the session is, which variables it has, and which cells ran elsewhere. */
+  /** Asks how the session is, where no event will tell. */
+  async ask(): Promise<void> {
+    this.learn(await sessionInfo(this.notebook.sessionId));
+  }
+
+  /** Reads which cells ran elsewhere, and which variables there are, if the session has changed. */
   async refresh(): Promise<void> {
     if (this.#refreshing) {
       this.#again = true;
@@ -56,21 +65,17 @@ export class Workspace {
   }
 
   async #look(): Promise<void> {
-    const { notebook } = this;
-    const info = await sessionInfo(notebook.sessionId);
-    if (!info) {
-      if (!notebook.ended.peek() && notebook.info.peek()) notebook.info.value = { ...(notebook.info.peek() as SessionInfo), state: "ended" };
-      return;
-    }
-    notebook.know(info);
-    if (info.state === "ended" || this.runner.running.peek()) return;
+    const { notebook, runner } = this;
+    const info = notebook.info.peek();
+    if (!info || notebook.ended.peek() || runner.running.peek()) return;
+    const isBusy = info.state === "busy";
     const now = `${info.cells} ${info.variables}`;
-    if (now === this.#known) return;
-    await takeHistory(notebook).catch(() => undefined);
-    if (info.state !== "idle") return;
+    if (now === this.#known && !isBusy) return;
+    // When a cell of the page began meanwhile, its end brings this here again.
+    if (notebook.seen.size < info.cells - Number(isBusy) && !(await takeHistory(notebook, runner))) return;
+    if (isBusy) return;
+    this.variables.value = info.variables > 0 ? await notebook.session().variables() : [];
     this.#known = now;
-    const session = await adder.sessions.get(notebook.sessionId);
-    this.variables.value = await session.variables().catch(() => this.variables.peek());
   }
 }
 
@@ -84,16 +89,22 @@ export async function sessionInfo(session: string): Promise<SessionInfo | undefi
   }
 }
 
+/** The same, and no event told of it meanwhile. */
+async function currentInfo(session: string): Promise<SessionInfo | undefined> {
+  for (;;) {
+    const then = hearingTime();
+    const info = await sessionInfo(session);
+    if (!info || !heardSince(info.session_id, then)) return info;
+  }
+}
+
 const opened = new Map<string, Workspace>();
 
 /** The workspace of the session, from what this browser keeps and from what the session ran. undefined: neither is there. */
 export async function openWorkspace(session: string): Promise<Workspace | undefined> {
   const there = opened.get(session);
-  if (there) {
-    there.refreshSoon();
-    return there;
-  }
-  const info = await sessionInfo(session).catch(() => undefined);
+  if (there) return there;
+  const info = await currentInfo(session).catch(() => undefined);
   const stored = await loadNotebook(info?.session_id ?? session).catch(() => undefined);
   if (!info && !stored) return undefined;
   return begin(info, stored);
@@ -108,24 +119,26 @@ async function begin(info: SessionInfo | undefined, stored: StoredNotebook | und
   opened.set(id, workspace);
   if (info) notebook.know(info);
   if (!stored) notebook.take([]);
-  await workspace.refresh().catch(() => undefined);
+  const interrupted = notebook.cells.peek().find((cell) => cell.runId);
+  // Before the history is read, which may have that run already.
+  if (interrupted && info && !notebook.ended.peek()) void workspace.runner.resume(interrupted);
+  else if (info?.state === "ended") await takeHistory(notebook, workspace.runner).catch(() => undefined);
+  else await workspace.refresh().catch(() => undefined);
   const [first] = notebook.cells.peek();
   if (!notebook.current && first) notebook.selected.value = first.id;
-  const interrupted = notebook.cells.peek().find((cell) => cell.runId);
-  if (interrupted && !notebook.ended.peek()) void workspace.runner.resume(interrupted);
   return workspace;
 }
 
-/** A workspace for a session that was made just now. */
+/** The workspace of a session that was made just now, which may be shown already. */
 export async function adopt(info: SessionInfo, fill: (notebook: Notebook) => void): Promise<Workspace> {
-  const notebook = new Notebook(info.session_id);
-  notebook.know(info);
+  const workspace = opened.get(info.session_id) ?? new Workspace(new Notebook(info.session_id));
+  const { notebook } = workspace;
+  opened.set(info.session_id, workspace);
+  if (!notebook.info.peek()) notebook.know(knownSession(info.session_id) ?? info);
   notebook.take([]);
   fill(notebook);
-  const workspace = new Workspace(notebook);
-  opened.set(info.session_id, workspace);
   await notebook.save();
-  workspace.refreshSoon();
+  void workspace.refresh().catch(() => undefined);
   return workspace;
 }
 
