@@ -30,7 +30,7 @@ typedef enum {
   ADDER_ERROR_REFUSED,     /* the policy refuses: the role or the profile does not allow it */
   ADDER_ERROR_APPROVAL,    /* somebody must approve it first */
   ADDER_ERROR_UNAVAILABLE, /* the store of records and files is unavailable: try again later */
-  ADDER_ERROR_EXISTS,      /* the name is taken */
+  ADDER_ERROR_EXISTS,      /* the name is taken, or somebody else was first */
 } AdderError;
 ADDER_PUBLIC GQuark adder_error_quark (void);
 

@@ -33,7 +33,8 @@ approval_show (const struct operation_call *call, GError **error)
 static struct approver
 approver_of (const struct operation_call *call)
 {
-  return (struct approver){.owner = call->owner, .name = call->caller->owner};
+  return (struct approver){
+      .owner = call->owner, .name = call->caller->owner, .if_pending = operation_flag (call, "if_pending")};
 }
 
 static json_t *
@@ -130,6 +131,9 @@ static const struct field approval_list_fields[] = {
 };
 
 #define APPROVAL FIELD_ID ("approval", "Its id.")
+#define ASK_IF_PENDING                                                                                       \
+  ASK_FLAG ("if_pending", "Only if it is still pending: a decision that was made meanwhile stays, and the "  \
+                          "call fails.")
 
 static const struct field list_params[] = {ASK_OWNER, {0}};
 static const struct field show_params[] = {APPROVAL, ASK_WAIT, ASK_OWNER, {0}};
@@ -137,12 +141,14 @@ static const struct field approve_params[] = {
     APPROVAL,
     ASK_FLAG ("always", "Also approve later requests of its conversation with the same profile, environment, "
                         "isolation and directory."),
+    ASK_IF_PENDING,
     ASK_OWNER,
     {0},
 };
 static const struct field deny_params[] = {
     APPROVAL,
     ASK_TEXT ("reason", 10000, "Why; shown to the requester, shortened to 500 bytes."),
+    ASK_IF_PENDING,
     ASK_OWNER,
     {0}};
 

@@ -9,8 +9,10 @@
  * one place (profile, environment, isolation, work directory).
  *
  *     pending --approve--> approved --the request comes--> gone
- *        |                     ^
- *        +------deny----> denied (approve: whoever said no may think again)
+ *        |                  |    ^
+ *        |                 deny  approve (until then, whoever decided may think again)
+ *        |                  v    |
+ *        +------deny-----> denied
  *
  * Each state ends by itself after [approval] expire_ms. All of it is in memory: it ends with the daemon. */
 #pragma once
@@ -82,9 +84,11 @@ gboolean approvals_decide (struct approvals *approvals, const struct approval_su
 
 /* CONVERSATION: the only one in which the caller may speak, an agent, or NULL: a person. A conversation
  * cannot approve its own requests. OWNER: whose requests they decide about; NULL: everybody's. NAME: who they
- * are themselves, which is shown; NULL: nobody in particular. */
+ * are themselves, which is shown; NULL: nobody in particular. IF_PENDING: they have seen it pending, and
+ * decide only if nobody did meanwhile (else ADDER_ERROR_EXISTS). */
 struct approver {
   const char *owner, *conversation, *name;
+  gboolean if_pending;
 };
 
 /* {"approvals": [...]} of OWNER (NULL, here and below: of everybody), pending ones first, without their code.

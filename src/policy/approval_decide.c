@@ -141,6 +141,12 @@ find_to_decide (struct approvals *approvals, const struct approver *by, const ch
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "approval %s is being decided at this moment", id);
     return NULL;
   }
+  if (by->if_pending && approval->state != APPROVAL_PENDING) {
+    g_autofree char *decided = approval_decided (approval);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_EXISTS, "approval %s was %s meanwhile%s%s", id,
+                 state_names[approval->state], decided ? ": " : "", decided ? decided : "");
+    return NULL;
+  }
   return approval;
 }
 

@@ -266,6 +266,33 @@ test_others_ids (void)
   approvals_unref (approvals);
 }
 
+/* Two persons who see the same pending request: the first decides. Both may think again, until it is used. */
+static void
+test_first_decides (void)
+{
+  const struct approver first = {.owner = "uid:1", .name = "token:boss", .if_pending = TRUE};
+  for (int yes = 0; yes < 2; yes++) {
+    struct approvals *approvals = make ();
+    g_autoptr (GError) also_yes = NULL, also_no = NULL, late = NULL;
+    g_autofree char *id = ASK (approvals, 0);
+    g_autoptr (json_t) decided = yes ? approvals_approve (approvals, &first, id, FALSE, NULL)
+                                     : approvals_deny (approvals, &first, id, "no", NULL);
+    g_assert_nonnull (decided);
+    g_assert_null (approvals_approve (approvals, &first, id, FALSE, &also_yes));
+    g_assert_error (also_yes, ADDER_ERROR, ADDER_ERROR_EXISTS);
+    g_assert_nonnull (
+        strstr (also_yes->message, yes ? "was approved meanwhile: token:boss, " : "was denied"));
+    g_assert_null (approvals_deny (approvals, &first, id, NULL, &also_no));
+    g_assert_error (also_no, ADDER_ERROR, ADDER_ERROR_EXISTS);
+    deny (approvals, id, "on second thoughts");
+    approve (approvals, id, FALSE);
+    GRANTED (approvals, 0);
+    g_assert_null (approvals_deny (approvals, &first, id, NULL, &late));
+    g_assert_error (late, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+    approvals_unref (approvals);
+  }
+}
+
 /* ---- bounds ---- */
 
 static void
@@ -578,6 +605,7 @@ UNIT_SUITE (policy_approval)
       {"always", test_always},
       {"always-needs-conversation", test_always_needs_conversation},
       {"others-ids", test_others_ids},
+      {"first-decides", test_first_decides},
       {"bounds", test_bounds},
       {"bytes", test_bytes},
       {"expiry", test_expiry},

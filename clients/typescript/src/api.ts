@@ -608,7 +608,7 @@ export interface Approval {
   kind?: string | undefined;
   /** pending, approved or denied. */
   state: string;
-  /** Who asked. */
+  /** Its owner: the caller. */
   owner?: string | null | undefined;
   /** The conversation to which it belongs. */
   conversation?: string | null | undefined;

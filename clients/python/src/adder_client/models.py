@@ -661,7 +661,7 @@ class Approval:
     kind: Optional[str] = None
     """run, or changes of a directory."""
     owner: Optional[str] = None
-    """Who asked."""
+    """Its owner: the caller."""
     conversation: Optional[str] = None
     """The conversation to which it belongs."""
     digest: Optional[str] = None
