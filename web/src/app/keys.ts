@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keyboard shortcuts: each is a row with its keys, what it does, and where. The list of shortcuts (?) shows the rows that apply.
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 /**
  * KEYS: "?", "j", "g n" (one after the other), "Shift+Enter", "Mod+s" (Ctrl, on a Mac Command). Keys without a modifier do nothing
@@ -23,9 +23,9 @@ const SEQUENCE_MS = 1500;
 let first: { key: string; time: number } | undefined;
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** ROWS apply while the component is shown. */
+/** ROWS apply while the component is shown, from its first moment on. */
 export function useKeys(rows: Shortcut[]): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     shortcuts.value = [...shortcuts.peek(), ...rows];
     return () => {
       shortcuts.value = shortcuts.peek().filter((row) => !rows.includes(row));

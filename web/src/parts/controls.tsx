@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small parts that every view has: buttons with an icon, dialogs, empty places, times and sizes.
 import type { ComponentChildren, ComponentProps } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon, type IconName } from "./icons.js";
 
 interface IconButtonProps extends Omit<ComponentProps<"button">, "icon" | "label"> {
@@ -18,10 +18,10 @@ export function IconButton({ icon, label, ...rest }: IconButtonProps) {
   );
 }
 
-/** A modal dialog, which Escape and a click beside it close. */
+/** A modal dialog, which Escape and a click beside it close. It is open before the next key arrives, so what is typed ahead goes to it. */
 export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren; wide?: boolean }) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
     return () => dialog?.close();
