@@ -5,7 +5,7 @@ import { adder, ask, pathOf } from "../app/api.js";
 import { isAdmin } from "../app/caller.js";
 import { say, sayError } from "../parts/toasts.js";
 import { type Item, type ItemState, stateTexts } from "./model.js";
-import { items, loadList, noteDecision } from "./store.js";
+import { type Decided, items, loadList, noteDecision } from "./store.js";
 
 export type Decision = { kind: "approve"; always: boolean } | { kind: "deny"; reason: string } | { kind: "undo" };
 
@@ -32,25 +32,25 @@ async function wasDecided(item: Item): Promise<boolean> {
   return true;
 }
 
-async function carryOut(item: Item, decision: Decision): Promise<ItemState> {
+async function carryOut(item: Item, decision: Decision): Promise<Decided | undefined> {
   const { approval, review, id } = item;
   if (decision.kind === "undo") {
     await adder.reviews.undo(review?.review_id ?? id);
-    return "pending";
+    return undefined;
   }
   const waiting = approval?.state === "pending" && item.state === "pending";
   if (decision.kind === "approve") {
     if (approval && waiting) return approved(item, decision.always);
     await adder.reviews.commit(review?.review_id ?? id, { digest: review?.digest });
-    return "committed";
+    return { state: "committed" };
   }
   if (approval && waiting) return settle(item, "deny", { reason: decision.reason || undefined });
   await adder.reviews.drop(review?.review_id ?? id);
-  return "dropped";
+  return { state: "dropped" };
 }
 
 /** An approval of changes is bound to their digest, which has to be that of the changes that were shown. */
-async function approved(item: Item, always: boolean): Promise<ItemState> {
+async function approved(item: Item, always: boolean): Promise<Decided> {
   const { approval, review } = item;
   if (review?.digest && approval?.digest && review.digest !== approval.digest) {
     throw new Error("The changes are not those that were asked for. Look at them again.");
@@ -58,8 +58,12 @@ async function approved(item: Item, always: boolean): Promise<ItemState> {
   return settle(item, "approve", { always });
 }
 
-/** Admins name the owner, since others' approvals are not theirs. */
-async function settle({ id, owner }: Item, verb: "approve" | "deny", body: Record<string, unknown>): Promise<ItemState> {
+const statesOfChanges = { approve: "committed", deny: "dropped" } as const;
+
+/** Admins name the owner, since others' approvals are not theirs. Where somebody was first, their decision stays. */
+async function settle({ id, owner, kind }: Item, verb: "approve" | "deny", body: Record<string, unknown>): Promise<Decided> {
   const whose = isAdmin.peek() ? (owner ?? undefined) : undefined;
-  return (await ask<Approval>("POST", pathOf("v1", "approvals", id, verb), { body: { ...body, owner: whose } })).state as ItemState;
+  const path = pathOf("v1", "approvals", id, verb);
+  const { state, decided_by, decided, reason } = await ask<Approval>("POST", path, { body: { ...body, if_pending: true, owner: whose } });
+  return { state: kind === "changes" ? statesOfChanges[verb] : (state as ItemState), approval: { decided_by, decided, reason } };
 }

@@ -16,25 +16,24 @@ import { decide, type Decision } from "./decide.js";
 import { ApproveDialog, DenyDialog } from "./dialogs.js";
 import { ageText, expiryText, ItemBadge, useNow } from "./list.js";
 import { type Item, titleOf, waits } from "./model.js";
-import { items, loadWhole } from "./store.js";
+import { items, loadWhole, wholeOf } from "./store.js";
 
 export function Detail({ item }: { item: Item }) {
-  const whole = useSignal<Item | undefined>(undefined);
+  const loads = useSignal(0);
   const failure = useSignal<string | undefined>(undefined);
   useEffect(() => {
     let current = true;
     failure.value = undefined;
     loadWhole(item).then(
-      (found) => current && (whole.value = withSeen(found, whole.peek())),
+      () => current && loads.value++,
       (error) => current && waits(item) && (failure.value = messageOf(error)),
     );
     return () => {
       current = false;
     };
-  }, [item.id, item.state]);
-  const known = whole.value?.id === item.id ? whole.value : undefined;
-  /* The list knows the state first; the rest is as it was shown. */
-  const shown: Item = known ? { ...known, state: item.state } : item;
+  }, [item.id, item.review?.digest, item.review?.state]);
+  const known = useMemo(() => wholeOf(item), [item, loads.value]);
+  const shown = known ?? item;
   return (
     <article class="approvals-detail card" aria-label="The request">
       <a class="approvals-back" href={hrefOf("approvals")}>
@@ -51,12 +50,6 @@ export function Detail({ item }: { item: Item }) {
       {waits(item) && (known ? <Actions item={shown} /> : !failure.value && <p class="quiet">Loading…</p>)}
     </article>
   );
-}
-
-/** Changes that were decided about are no longer the daemon's to show, but this page has shown them. */
-function withSeen(found: Item, before: Item | undefined): Item {
-  const changes = before?.id === found.id ? before.review?.changes : undefined;
-  return changes && !found.review?.changes ? { ...found, review: before?.review } : found;
 }
 
 function DetailHead({ item }: { item: Item }) {
@@ -90,7 +83,7 @@ const changesTexts: Record<string, string> = { approved: "The changes were made"
 function Decided({ item }: { item: Item }) {
   const { approval, state } = item;
   if (state === "broken") {
-    return <p class="notice">Making the changes was interrupted. Finish it, undo what was made, or drop the rest.</p>;
+    return <p class="notice">Making the changes was interrupted. Finish it, or undo what was made: then they wait again.</p>;
   }
   if (waits(item)) return null;
   return (
@@ -172,6 +165,11 @@ export function whyNot(): string | undefined {
   return "Your token may look at this, but not decide. Sign in with `adder open`, or with a token that was made with --may-decide.";
 }
 
+function OthersChanges({ owner }: { owner: string | null }) {
+  if (owner === caller.value?.owner) return <p class="quiet">Loading…</p>;
+  return <p class="notice">Only {owner ?? "their owner"} can see these changes, and so decide about them.</p>;
+}
+
 function Actions({ item }: { item: Item }) {
   const open = useSignal<"approve" | "deny" | undefined>(undefined);
   const busy = useSignal(false);
@@ -191,13 +189,13 @@ function Actions({ item }: { item: Item }) {
   const keys = useMemo<Shortcut[]>(
     () => [
       { keys: "y", text: run ? "Approve" : "Make the changes", group: "Approvals", run: () => void (may && (open.value = "approve")) },
-      { keys: "n", text: run ? "Deny" : "Drop the changes", group: "Approvals", run: () => void (may && (open.value = "deny")) },
+      { keys: "n", text: run ? "Deny" : "Drop the changes", group: "Approvals", run: () => void (may && !broken && (open.value = "deny")) },
     ],
-    [run, may],
+    [run, may, broken],
   );
   useKeys(keys);
   if (reason) return <p class="notice">{reason}</p>;
-  if (!run && !item.review?.changes) return <p class="notice">Only {item.owner ?? "their owner"} can see these changes, and so decide about them.</p>;
+  if (!run && !item.review?.changes) return <OthersChanges owner={item.owner} />;
   const approve = run ? "Approve" : broken ? "Finish the changes" : "Make the changes";
   return (
     <footer class="approvals-actions">
@@ -208,12 +206,13 @@ function Actions({ item }: { item: Item }) {
         </label>
       )}
       <div class="approvals-buttons">
-        <button type="button" disabled={busy.value} aria-keyshortcuts="n" onClick={() => (open.value = "deny")}>
-          <Icon name="close" /> {run ? "Deny…" : "Drop…"}
-        </button>
-        {broken && (
+        {broken ? (
           <button type="button" disabled={busy.value} onClick={() => void act({ kind: "undo" })}>
             <Icon name="undo" /> Undo
+          </button>
+        ) : (
+          <button type="button" disabled={busy.value} aria-keyshortcuts="n" onClick={() => (open.value = "deny")}>
+            <Icon name="close" /> {run ? "Deny…" : "Drop…"}
           </button>
         )}
         <button type="button" class="primary" disabled={busy.value} aria-keyshortcuts="y" onClick={() => void yes()}>

@@ -20,6 +20,8 @@ export interface Item {
   asked: string;
   /** When it expires, in milliseconds since 1970; undefined: never. */
   expires: number | undefined;
+  /** The daemon no longer has it. */
+  forgotten?: boolean;
 }
 
 const reviewStates: Record<string, ItemState> = { waiting: "pending", "broken off": "broken", committed: "committed", dropped: "dropped" };

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { adder, ask, pathOf } from "../app/api.js";
 import { onFeed, resyncs } from "../app/feed.js";
-import { type ApprovalRow, approvalItem, type Item, itemsOf, type ItemState, reviewItem, type ReviewRow, sorted, waits } from "./model.js";
+import { type ApprovalRow, type Item, itemsOf, type ItemState, type ReviewRow, sorted, waits } from "./model.js";
 import { approvalsOfAll, ofAll } from "./waiting.js";
 
 /** undefined: not loaded yet. */
@@ -11,9 +11,16 @@ export const items = signal<Item[] | undefined>(undefined);
 export const listFailure = signal<unknown>(undefined);
 
 const PAUSE_MS = 60;
+const KEPT_DECIDED = 200;
+const KEPT_WHOLES = 30;
 
-/** How this page decided, until the daemon's own list says it. */
-const decisions = new Map<string, ItemState>();
+/** How this page decided about an item, until the daemon's own list says it. The daemon forgets changes with the decision. */
+export interface Decided {
+  state: ItemState;
+  approval?: Partial<ApprovalRow> | undefined;
+}
+
+const decisions = new Map<string, Decided>();
 
 export async function loadList(): Promise<void> {
   try {
@@ -31,12 +38,23 @@ function vanished(found: Item[]): Item[] {
   const ids = new Set(found.map((each) => each.id));
   return (items.peek() ?? [])
     .filter((each) => !ids.has(each.id))
-    .filter((each) => !waits(each) || each.expires === undefined || each.expires > Date.now() + 1000)
-    .map((each) => ({ ...each, state: waits(each) ? (decisions.get(each.id) ?? "gone") : each.state }));
+    .filter((each) => !waits(each) || decisions.has(each.id) || each.expires === undefined || each.expires > Date.now() + 1000)
+    .map(forgotten)
+    .slice(0, KEPT_DECIDED);
 }
 
-export function noteDecision(id: string, state: ItemState): void {
-  decisions.set(id, state);
+/** ITEM as this page knows it, since the daemon no longer does. */
+function forgotten(item: Item): Item {
+  if (!waits(item) && item.state !== "gone") return { ...item, forgotten: true };
+  const made = decisions.get(item.id);
+  const approval = item.approval && { ...item.approval, ...made?.approval };
+  return { ...item, forgotten: true, state: made?.state ?? "gone", approval };
+}
+
+/** MADE undefined: it waits again. */
+export function noteDecision(id: string, made: Decided | undefined): void {
+  if (made) decisions.set(id, made);
+  else decisions.delete(id);
 }
 
 /** Keeps the list current until the value is called. */
@@ -57,18 +75,30 @@ export function watchItems(): () => void {
   };
 }
 
-/** A review with its changes; undefined where they are another owner's. */
-async function changesOf(id: string): Promise<ReviewRow | undefined> {
-  return adder.reviews.get(id).catch(() => undefined);
+// ---- with code and changes ----
+
+/** What was loaded last, by id: the page still shows it when the daemon has forgotten it. */
+const wholes = new Map<string, Item>();
+
+/** ITEM with its code or its changes, as far as they were loaded. */
+export function wholeOf(item: Item): Item | undefined {
+  const seen = wholes.get(item.id);
+  if (!seen) return undefined;
+  const approval = item.approval && { ...seen.approval, ...item.approval };
+  return { ...item, approval, review: seen.review ?? item.review };
 }
 
-/** ITEM with its code or its changes. */
-export async function loadWhole(item: Item): Promise<Item> {
+/** Loads the code or the changes of ITEM. Neither differs later, so what is there already is not loaded again. */
+export async function loadWhole(item: Item): Promise<void> {
+  if (item.forgotten) return;
+  const seen = wholes.get(item.id);
   const { approval, review } = item;
-  if (item.kind === "changes" && !waits(item)) return item; // the daemon has forgotten them
-  const [whole, changes] = await Promise.all([
-    approval ? ask<ApprovalRow>("GET", pathOf("v1", "approvals", item.id), ofAll()) : undefined,
-    item.kind === "changes" ? changesOf(review?.review_id ?? item.id) : review,
+  const sameReview = seen?.review?.digest === review?.digest && seen?.review?.state === review?.state;
+  const [code, changes] = await Promise.all([
+    approval && (seen?.approval ?? ask<ApprovalRow>("GET", pathOf("v1", "approvals", item.id), ofAll())),
+    review && (sameReview ? seen?.review : adder.reviews.get(review.review_id)),
   ]);
-  return whole ? approvalItem(whole, changes, Date.now()) : changes ? reviewItem(changes) : item;
+  wholes.delete(item.id);
+  wholes.set(item.id, { ...item, approval: code, review: changes ?? seen?.review });
+  for (const id of [...wholes.keys()].slice(0, -KEPT_WHOLES)) wholes.delete(id);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inbox: what waits for a decision, live, and the decision.
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { messageOf } from "../app/api.js";
 import { type Shortcut, useKeys } from "../app/keys.js";
 import { go } from "../app/router.js";
@@ -15,8 +15,6 @@ import "./view.css";
 export function View({ path: [id] }: ViewProps) {
   useEffect(() => watchItems(), []);
   const list = items.value;
-  const keys = useMemo(() => listKeys(id), [id]);
-  useKeys(keys);
   if (!list) {
     if (!listFailure.value) return <p class="loading">Loading…</p>;
     return (
@@ -38,9 +36,16 @@ export function View({ path: [id] }: ViewProps) {
   );
 }
 
-/** On a phone either the list or the item is shown. Elsewhere the first item is, until one is chosen. */
+/**
+ * On a phone either the list or the item is shown. Elsewhere the first item is, until one is chosen. It stays when another arrives:
+ * nobody should decide about something that came under their hand.
+ */
 function Inbox({ list, id }: { list: Item[]; id: string | undefined }) {
-  const chosen = id ? list.find((each) => each.id === id) : list[0];
+  const first = useRef<string | undefined>(undefined);
+  const chosen = id ? list.find((each) => each.id === id) : (list.find((each) => each.id === first.current) ?? list[0]);
+  first.current = chosen?.id;
+  const keys = useMemo(() => listKeys(chosen?.id), [chosen?.id]);
+  useKeys(keys);
   return (
     <div class={id ? "approvals-panes chosen" : "approvals-panes"}>
       <ItemList items={list} chosen={chosen?.id} />

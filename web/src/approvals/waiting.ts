@@ -21,7 +21,7 @@ async function count(): Promise<void> {
   try {
     const [approvals, reviews] = await Promise.all([approvalsOfAll(), adder.reviews.list()]);
     const pending = approvals.filter((each) => each.state === "pending" && !each.review_id).length;
-    waitingCount.value = pending + reviews.filter((each) => each.state === "waiting").length;
+    waitingCount.value = pending + reviews.length;
   } catch {
     // The feed says when the daemon answers again.
   }
