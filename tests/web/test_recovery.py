@@ -71,7 +71,7 @@ def test_a_reload_after_a_restart_shows_the_notebook(page, window, own_served):
     expect(page.get_by_role("main")).to_contain_text("kept by the browser")
 
 
-@pytest.mark.parametrize("view", ["runs", "approvals", "branches", "daemon"])
+@pytest.mark.parametrize("view", ["runs", "approvals", "branches", "daemon/sessions"])
 def test_views_catch_up(page, window, own_served, view):
     """What happened while the page heard nothing is on it afterwards."""
     page.goto(f"/#/{view}")
