@@ -121,7 +121,7 @@ function Gutter({ workspace, cell, label }: { workspace: Workspace; cell: Cell; 
         <IconButton icon="play" label={`Run ${label.toLowerCase()}`} disabled={state === "queued"} onClick={() => runCell(workspace, cell, "stay")} />
       )}
       <span class="notebook-count">{state === "running" ? "[*]" : state === "queued" ? "queued" : count === null ? "[ ]" : `[${count}]`}</span>
-      {run && state === "idle" && (
+      {run && state === "idle" && run.outcome !== "approval_required" && (
         <span class={isBad ? "notebook-status bad" : "notebook-status"}>
           {isBad && (
             <>

@@ -56,12 +56,14 @@ export class Notebook {
   }
 
   know(info: SessionInfo): void {
+    const before = this.info.peek();
     this.info.value = info;
     this.name = info.name;
     this.environment = info.environment;
     this.profile = info.profile;
-    // After a rollback or a reset its cells are numbered from there again.
-    if (info.state !== "ended") for (const cell of this.seen) if (cell > info.cells) this.seen.delete(cell);
+    // After a rollback or a reset its cells are numbered from there again. An event may come later than the result of a newer cell.
+    const wentBack = !before || info.cells < before.cells;
+    if (wentBack && info.state !== "ended") for (const cell of this.seen) if (cell > info.cells) this.seen.delete(cell);
   }
 
   /** What acts on the session, which is not asked for again. */

@@ -40,8 +40,9 @@ export async function takeHistory(notebook: Notebook, runner: Runner): Promise<b
   const fresh = cells.filter(({ cell }) => !notebook.seen.has(cell));
   if (fresh.length === 0) return true;
   for (const { cell } of fresh) notebook.seen.add(cell);
-  const added = fresh.filter(({ code }) => !HELPER.test(code)).map(cellOf);
   const before = notebook.cells.peek();
+  const shown = new Set(before.map((cell) => cell.run.peek()?.run_id));
+  const added = fresh.filter(({ code, result }) => !HELPER.test(code) && !(result && shown.has(result.run_id))).map(cellOf);
   const last = before.at(-1);
   const isOpen = last?.type.peek() === "code" && last.source.peek() === "" && last.outputs.peek().length === 0;
   notebook.cells.value = isOpen ? [...before.slice(0, -1), ...added, last] : [...before, ...added];
