@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define LINE_BYTES    512
 #define ADDRESS_BYTES 48
@@ -41,14 +42,37 @@ write_address (const union tcp_address *address, bool mapped, char *text, size_t
     snprintf (text, size, "%08X%08X%08X%08X:%04X", word[0], word[1], word[2], word[3], port);
 }
 
+/* Whether ADDRESS is one of this machine: a socket can be bound to no other. */
+static bool
+is_own_address (const union tcp_address *address)
+{
+  union tcp_address at = *address;
+  bool four = at.any.sa_family == AF_INET;
+  int fd = socket (at.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (four)
+    at.four.sin_port = 0;
+  else
+    at.six.sin6_port = 0;
+  bool own = fd < 0 || bind (fd, &at.any, four ? sizeof at.four : sizeof at.six) == 0;
+  if (fd >= 0)
+    close (fd);
+  return own;
+}
+
+static bool
+is_loopback (const union tcp_address *address)
+{
+  if (address->any.sa_family == AF_INET)
+    return ntohl (address->four.sin_addr.s_addr) >> 24 == 127;
+  return IN6_IS_ADDR_LOOPBACK (&address->six.sin6_addr);
+}
+
+/* No other machine reaches a loopback address; and a program of this one may come from any of its addresses.
+ */
 static bool
 is_this_machine (const union tcp_address *own, const union tcp_address *other)
 {
-  if (other->any.sa_family == AF_INET)
-    return ntohl (other->four.sin_addr.s_addr) >> 24 == 127 ||
-           other->four.sin_addr.s_addr == own->four.sin_addr.s_addr;
-  return IN6_IS_ADDR_LOOPBACK (&other->six.sin6_addr) ||
-         IN6_ARE_ADDR_EQUAL (&other->six.sin6_addr, &own->six.sin6_addr);
+  return is_loopback (own) || is_loopback (other) || is_own_address (other);
 }
 
 /* The account in the line of the list PATH that has KEY, both addresses. */
@@ -60,11 +84,14 @@ find_line (const char *path, const char *key, uid_t *ret_uid)
   int result = list ? -ENOENT : -errno;
   while (list && result == -ENOENT && fgets (line, sizeof line, list)) {
     unsigned uid;
+    unsigned long inode;
     const char *at = strstr (line, ": ");
     if (!at || strncmp (at + 2, key, strlen (key)) != 0)
       continue;
-    /* State, queues, timer and retransmissions are between the addresses and the account. */
-    if (sscanf (at + 2 + strlen (key), " %*x %*x:%*x %*x:%*x %*x %u", &uid) != 1)
+    /* State, queues, timer and retransmissions are between the addresses and the account, and probes after
+     * it. A socket that its program has closed has no inode, and is listed as root's. */
+    if (sscanf (at + 2 + strlen (key), " %*x %*x:%*x %*x:%*x %*x %u %*u %lu", &uid, &inode) != 2 ||
+        inode == 0)
       continue;
     *ret_uid = uid;
     result = 0;

@@ -322,6 +322,12 @@ def test_behind_a_proxy_that_adds_tls(served, browser):
 
 @pytest.mark.both_users
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def own_addresses():
+    """Those of version 4 that are not loopback."""
+    listed = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=False).stdout.split()
+    return [address for address in listed if "." in address]
+
+
 def test_other_users_of_the_machine_cannot_use_it(served, browser):
     """They may see the code among the arguments of a browser, or get the cookie at a port of theirs."""
 
@@ -342,6 +348,9 @@ def test_other_users_of_the_machine_cannot_use_it(served, browser):
     [(name, secret)] = browser.cookies.items()
     assert as_another("-H", f"Cookie: {name}={secret}", "-H", "Sec-Fetch-Site: same-origin", page + "/v1/caller") == 401
     assert as_another("-H", f"Authorization: Bearer {secret}", page + "/v1/caller") == 401
+    for address in own_addresses():
+        asked = ["--interface", address, "-H", f"Authorization: Bearer {secret}", page + "/v1/caller"]
+        assert as_another(*asked) == 401, f"{address} is no other machine's"
     assert as_another("-H", f"Authorization: Bearer {served.secret}", page + "/v1/caller") == 200, "a token of adder token is for all"
     assert browser.caller().status == 200
 
