@@ -30,7 +30,7 @@ async function historyOf(sessionId: string): Promise<SessionHistory> {
 }
 
 /**
- * Adds what is new to NOTEBOOK, before an empty cell at its end. false: a cell of the page began meanwhile. It may be in the answer
+ * Adds what is new to NOTEBOOK, before a last cell that has not run yet. false: a cell of the page began meanwhile. It may be in the answer
  * before the page knows its number, so nothing was added.
  */
 export async function takeHistory(notebook: Notebook, runner: Runner): Promise<boolean> {
@@ -44,7 +44,7 @@ export async function takeHistory(notebook: Notebook, runner: Runner): Promise<b
   const shown = new Set(before.map((cell) => cell.run.peek()?.run_id));
   const added = fresh.filter(({ code, result }) => !HELPER.test(code) && !(result && shown.has(result.run_id))).map(cellOf);
   const last = before.at(-1);
-  const isOpen = last?.type.peek() === "code" && last.source.peek() === "" && last.outputs.peek().length === 0;
+  const isOpen = last?.type.peek() === "code" && last.run.peek() === null && last.outputs.peek().length === 0;
   notebook.cells.value = isOpen ? [...before.slice(0, -1), ...added, last] : [...before, ...added];
   notebook.changed();
   return true;
