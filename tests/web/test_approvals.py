@@ -22,6 +22,10 @@ def ask(adder, code, *options, profile="careful"):
     return result.approval_id
 
 
+def show(page, approval):
+    page.goto(f"/#/approvals/{approval}")
+    detail(page).get_by_role("button", name="Approve").wait_for()
+
 
 def state_of(adder, approval):
     listed = world.made(adder, "approval", "list")["approvals"]
@@ -118,6 +122,80 @@ def test_a_cell_waits_for_the_other_window(page, window, admin_window, served):
     served.adder.call("session", "rm", session)
 
 
+@pytest.mark.parametrize("first, second", [("approve", "deny"), ("deny", "approve")])
+def test_the_first_of_two_decisions_stays(page, window, served, first, second):
+    """Another window decides after this one looked for the last time: this one shows the other's decision."""
+    approval = ask(served.adder, f"print('{harness.unique()}')")
+    show(page, approval)
+
+    def decide_first(route):
+        world.made(served.adder, "approval", first, approval)
+        route.continue_()
+
+    page.route(f"**/approvals/{approval}/{second}", decide_first)
+    window.expect_problem(f"409 .*/approvals/{approval}/{second}")
+    page.keyboard.press("y" if second == "approve" else "n")
+    page.get_by_role("dialog").get_by_role("button", name=second.capitalize(), exact=True).click()
+    state = {"approve": "approved", "deny": "denied"}[first]
+    expect(detail(page).get_by_role("status")).to_contain_text(f"{state.capitalize()} by")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert state_of(served.adder, approval)["state"] == state
+
+
+def test_always_for_a_conversation(page, window, served):
+    """What it asks for later in the same place runs at once; what others ask for does not."""
+    conversation = harness.unique()
+    show(page, ask(served.adder, f"print('{harness.unique()}')", "--conversation", conversation))
+    detail(page).get_by_label(f"Always allow for conversation {conversation}").check()
+    assert not windows.axe_violations(page)
+    detail(page).get_by_role("button", name="Approve").click()
+    expect(detail(page).get_by_role("status")).to_contain_text("Approved by")
+    code = f"print('{harness.unique()}')"
+    assert served.adder.run(code, "--profile", "careful", "--conversation", conversation).outcome == "ok"
+    ask(served.adder, code, "--conversation", harness.unique())
+
+
+def test_without_a_conversation_there_is_no_always(page, window, served):
+    show(page, ask(served.adder, f"print('{harness.unique()}')"))
+    expect(detail(page).get_by_role("checkbox")).to_have_count(0)
+
+
+def test_what_arrives_does_not_take_the_place_of_what_is_shown(page, window, served):
+    """Nobody should approve what came under their hand."""
+    purpose = harness.unique()
+    ask(served.adder, f"print('{harness.unique()}')", "--description", purpose)
+    page.goto("/#/approvals")
+    expect(detail(page).get_by_role("heading", name=purpose)).to_be_visible()
+    later = harness.unique()
+    ask(served.adder, f"print('{harness.unique()}')", "--description", later)
+    expect(page.get_by_role("navigation", name="Approvals and reviews").get_by_role("link", name=re.compile(later))).to_be_visible()
+    expect(detail(page).get_by_role("heading", name=purpose)).to_be_visible()
+
+
+def test_an_admin_decides_for_a_token_that_may_not(page, window, new_window, served):
+    """Who asked over HTTP sees what waits, and why they cannot decide; then who decided."""
+    secret, code = served.token(harness.unique(), "--role", "user"), f"print('{harness.unique()}')"
+    approval = served.run(code, secret=secret, profile="careful")["approval_id"]
+    asker = new_window(served)
+    asker.sign_in(secret)
+    asker.open(f"approvals/{approval}")
+    expect(detail(asker.page)).to_contain_text(code)
+    expect(detail(asker.page)).to_contain_text("may look at this, but not decide")
+    expect(detail(asker.page).get_by_role("button", name=re.compile("Approve|Deny"))).to_have_count(0)
+    asker.page.keyboard.press("y")
+    expect(asker.page.get_by_role("dialog")).to_have_count(0)
+    show(page, approval)
+    detail(page).get_by_role("button", name="Approve").click()
+    for each in (page, asker.page):
+        expect(detail(each).get_by_role("status")).to_contain_text("Approved by uid:")
+    used = served.run(code, secret=secret, profile="careful", approval=approval)
+    assert used["outcome"] == "ok" and used["stdout"]
+    for each in (page, asker.page):  # it is used up, and stays in sight
+        expect(detail(each)).to_contain_text(code)
+        each.reload()
+        expect(each.get_by_text("This request is gone.")).to_be_visible()
+
+
 def test_an_ordinary_user_may_look_at_their_own_and_decide_nothing(user_window, served):
     window = user_window()
     page = window.open("approvals")
@@ -164,6 +242,24 @@ def test_dropped_changes_change_nothing(page, window, served, folder):
     page.get_by_role("dialog").get_by_role("button", name="Drop the changes").click()
     expect(detail(page).get_by_role("status")).to_contain_text("The changes were dropped")
     assert (folder / "old.txt").exists() and "draft" in (folder / "report.md").read_text()
+
+
+def test_interrupted_changes_are_undone_and_made(page, window, served, folder):
+    """As a daemon leaves them that died while it made them."""
+    waiting = review(served, folder)
+    (served.adder.state / "reviews" / waiting / "journal").write_text("writing\n")
+    page.goto(f"/#/approvals/{waiting}")
+    expect(detail(page)).to_contain_text("was interrupted")
+    expect(detail(page).get_by_role("button", name="Drop…")).to_have_count(0)
+    assert not windows.axe_violations(page)
+    detail(page).get_by_role("button", name="Undo").click()
+    expect(detail(page).get_by_role("button", name="Drop…")).to_be_visible()
+    assert (folder / "old.txt").exists() and "draft" in (folder / "report.md").read_text()
+    (served.adder.state / "reviews" / waiting / "journal").write_text("writing\n")
+    page.reload()
+    detail(page).get_by_role("button", name="Finish the changes").click()
+    expect(detail(page).get_by_role("status")).to_contain_text("The changes were made")
+    assert not (folder / "old.txt").exists() and "final" in (folder / "report.md").read_text()
 
 
 def test_on_a_phone(admin_window, served):
