@@ -150,8 +150,9 @@ const struct config_row config_table[] = {
      .maximum = 64 * MIB,
      .text = "Maximum size of the cells' code that a session remembers; the oldest is forgotten first."},
     {"sessions", "result_bytes", CONFIG_SIZE, LIVE (result_bytes), "8MiB", .minimum = 0, .maximum = 256 * MIB,
-     .text = "Maximum size of the cells' results that a session remembers, as JSON; the oldest are forgotten "
-             "first. An owner's ended sessions together keep as much. 0: none."},
+     .text =
+         "Maximum size of the cells' results that a session remembers, as JSON, or 64 bytes for each value "
+         "in it; the oldest are forgotten first. An owner's ended sessions together keep as much. 0: none."},
     {"sessions", "idle_cpu_ms", CONFIG_DURATION, LIVE (idle_cpu_ms), "1s", .minimum = 1,
      .maximum = 60 * SECOND,
      .text = "Processor time per minute for threads that a session left running between cells. Above it the "

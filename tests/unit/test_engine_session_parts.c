@@ -58,20 +58,21 @@ static void
 test_history_results (void)
 {
   struct history history, copy;
-  history_init (&history, 4096, 20);
+  history_init (&history, 4096, 400);
   for (guint64 number = 1; number <= 3; number++)
     add (&history, number, "1");
   history_keep_result (&history, 1, 0, "{\"a\": 1}");
   history_keep_result (&history, 2, 0, "{\"a\": 2}");
   history_copy (&history, &copy);
-  /* Of another cell, of one that is gone, and of one that is too long. */
+  /* Of another cell, of one that is gone, and of one with too many values. */
   history_keep_result (&history, 2, 7, "{\"a\": 9}");
   history_keep_result (&history, 9, 0, "{\"a\": 9}");
-  history_keep_result (&history, 2, 0, "{\"a\": \"much too long\"}");
+  history_keep_result (&history, 2, 0, "{\"a\": [0, 0, 0, 0, 0, 0]}");
   g_autoptr (json_t) before = history_to_json (&history, TRUE);
   g_assert_cmpint (json_integer_value (json_object_get (result_of (before, 1), "a")), ==, 2);
   /* The oldest makes room; the copy has it still. */
   history_keep_result (&history, 3, 0, "{\"a\": 33}");
+  g_assert_cmpuint (history.result_bytes, <=, 400);
   g_autoptr (json_t) after = history_to_json (&history, TRUE);
   g_assert_true (json_is_null (result_of (after, 0)) && json_is_object (result_of (after, 2)));
   g_autoptr (json_t) copied = history_to_json (&copy, TRUE);

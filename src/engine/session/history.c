@@ -7,6 +7,10 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "engine/request/inputs.h"
+#include "engine/request/message.h"
+
+/* Of a value in memory, however short it is in JSON. */
+#define VALUE_BYTES 64
 
 /* Memory of CELL, apart from the little for its digests. */
 static gsize
@@ -19,7 +23,7 @@ static void
 history_drop_result (struct history *history, struct history_cell *cell)
 {
   if (cell->result)
-    history->result_bytes -= g_bytes_get_size (cell->result);
+    history->result_bytes -= cell->result_size;
   g_clear_pointer (&cell->result, g_bytes_unref);
 }
 
@@ -55,7 +59,7 @@ history_add (struct history *history, const struct history_cell *cell)
   copy->link = (GList){.data = copy};
   g_queue_push_tail_link (&history->cells, &copy->link);
   history->bytes += history_bytes_of (copy);
-  history->result_bytes += copy->result ? g_bytes_get_size (copy->result) : 0;
+  history->result_bytes += copy->result ? copy->result_size : 0;
   history->edition++;
   for (; history->bytes > history->most; history->dropped++)
     forget_oldest (history);
@@ -73,6 +77,12 @@ history_find (const struct history *history, guint64 number, gint64 started_us)
   return NULL;
 }
 
+static gsize
+history_result_size (const char *text, gsize length)
+{
+  return MAX (length, message_count_values (text, length) * VALUE_BYTES);
+}
+
 void
 history_keep_result (struct history *history, guint64 number, gint64 started_us, const char *text)
 {
@@ -80,9 +90,13 @@ history_keep_result (struct history *history, guint64 number, gint64 started_us,
   gsize length = strlen (text);
   if (!cell || length > history->most_results)
     return;
+  gsize size = history_result_size (text, length);
+  if (size > history->most_results)
+    return;
   history_drop_result (history, cell);
   cell->result = g_bytes_new (text, length);
-  history->result_bytes += length;
+  cell->result_size = size;
+  history->result_bytes += size;
   history_limit_results (history, history->most_results);
 }
 

@@ -29,7 +29,8 @@ struct history_cell {
   GArray *given;   /* struct input (inputs.h): files that came with it; or NULL */
   json_t *digests; /* of its result, by part: equal digests mean equal results */
   gboolean ended_session;
-  GBytes *result; /* as the caller got it, as JSON; NULL: none is kept, or no longer */
+  GBytes *result;    /* as the caller got it, as JSON; NULL: none is kept, or no longer */
+  gsize result_size; /* what it counts as (history_keep_result) */
   GList link;
 };
 
@@ -41,7 +42,8 @@ void history_clear (struct history *history);
 void history_add (struct history *history, const struct history_cell *cell);
 
 /* Keeps TEXT as the result of the cell NUMBER that began at STARTED_US, unless it is gone or TEXT alone is
- * too long; the oldest results make room for it. */
+ * too long; the oldest results make room for it. One of many values counts as what they take in memory, since
+ * history_to_json reads it. */
 void history_keep_result (struct history *history, guint64 number, gint64 started_us, const char *text);
 
 /* Forgets the oldest results until those that are left have at most MOST bytes. */
