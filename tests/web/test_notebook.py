@@ -314,6 +314,34 @@ def test_what_is_no_notebook_is_refused_with_a_sentence(book, content):
     expect(book.cells).to_have_count(1)
 
 
+TABLE = "application/vnd.adder.table+json"
+CHART = {"kind": "line", "title": None, "x_label": None, "y_label": None, "x_ticks": None, "series": [{"label": None, "x": [1], "y": [2]}]}
+HOSTILE = [
+    {"data": {TABLE: {"kind": "frame", "shape": [{}], "columns": [None], "head": [None, 7], "head_index": [None]}}, "metadata": {}},
+    {"data": {"image/png": "AAAA"}, "metadata": {"adder": {"chart": {"charts": [None]}}}},
+    {"data": {"image/png": "AAAA"}, "metadata": {"adder": {"chart": {"charts": [{**CHART, "series": 7}]}}}},
+    {"data": {"application/json": {"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}}}, "metadata": {"__proto__": {"polluted": 1}}},
+]
+
+
+def test_hostile_outputs_take_nothing_else_with_them(book, tmp_path):
+    """Of an imported notebook, whose outputs may be anything; the page stays, also when it is opened again."""
+    bad = [{"output_type": "display_data", **each} for each in HOSTILE]
+    good = {"output_type": "stream", "name": "stdout", "text": "still here"}
+    cells = [{"cell_type": "code", "id": f"c{at}", "metadata": {}, "source": "", "execution_count": None, "outputs": [each, good]} for at, each in enumerate(bad)]
+    path = tmp_path / "hostile.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"__proto__": {"polluted": 1}}, "cells": cells}))
+    book.page.get_by_label("Notebook to import").set_input_files(path)
+    for reload in (False, True):
+        if reload:
+            book.page.reload()
+        for number in range(1, len(cells) + 1):
+            expect(book.cell(number)).to_contain_text("still here")
+        expect(book.page.get_by_role("alert").filter(has_text="cannot be shown").first).to_be_visible()
+        assert book.page.evaluate("() => ({}).polluted") is None
+    expect(book.page.get_by_role("navigation", name="Views")).to_be_visible()
+
+
 def test_a_replay(book):
     book.run("import random\nvalue = 41")
     book.run("value += 1\nvalue")

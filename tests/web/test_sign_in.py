@@ -6,6 +6,7 @@ import pytest
 
 import harness
 import windows
+from notebook import Notebook
 
 expect = windows.expect
 
@@ -87,6 +88,43 @@ def test_a_revoked_token_signs_out(new_window, served):
     page.keyboard.press("Enter")
     signed_in(page)
     assert page.url.endswith("#/runs")
+
+
+@pytest.mark.parametrize("ends", ["signs out", "is revoked"])
+def test_nothing_is_left_for_the_next_account(new_window, served, ends):
+    """In one browser, without a reload by the user: what one account had open is not what the next one sees."""
+    name, word = harness.unique(), harness.unique()
+    window = new_window(served)
+    window.sign_in(served.token(name, "--role", "user"))
+    page = window.open()
+    book = Notebook(page).new_session()
+    session = book.session
+    book.run(f"print('{word}')")
+    window.expect_problem("401|404")
+    if ends == "signs out":
+        page.get_by_role("button", name="More").click()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_text(word)).to_have_count(0)
+    else:
+        assert served.adder.call("token", "rm", name).returncode == 0
+    asks_for_sign_in(page)
+    page.get_by_label("Token").fill(served.token(harness.unique(), "--role", "user"))
+    page.keyboard.press("Enter")
+    signed_in(page)
+    expect(page.get_by_text(word)).to_have_count(0)
+    window.open(f"notebook/{session}")
+    expect(page.get_by_role("main")).to_be_visible()
+    expect(page.get_by_text(word)).to_have_count(0)
+
+
+def test_signing_out_says_when_it_failed(page, window):
+    """The browser is still signed in, which a page that looks signed out would hide."""
+    window.expect_problem("sign-in|Failed to load|ERR_")
+    page.route("**/v1/sign-in", lambda route: route.abort())
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("You are still signed in", exact=False)).to_be_visible()
+    expect(page.get_by_label("Token")).to_have_count(0)
 
 
 def test_a_token_that_expires_signs_out(new_window, served):

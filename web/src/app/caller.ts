@@ -25,12 +25,20 @@ export const wasSignedIn = signal(false);
 
 export const isAdmin = computed(() => caller.value?.role === "admin");
 
+/** Whose things the page shows. */
+let shownOwner: string | null | undefined;
+
 export function signedIn(who: Caller): void {
+  if (wasSignedIn.peek() && who.owner !== shownOwner) {
+    location.reload(); // so that nothing of one account is left for another
+    return;
+  }
+  shownOwner = who.owner;
   wasSignedIn.value = true;
   caller.value = who;
 }
 
-/** The token was revoked, has expired, or the user signed out. */
+/** The token was revoked or has expired. */
 export function signedOut(): void {
   caller.value = null;
 }

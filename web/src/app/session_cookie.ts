@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signing in and out: the daemon keeps who it is in a cookie that scripts cannot read.
+import { sayError } from "../parts/toasts.js";
 import { ask, isSignedOut } from "./api.js";
 import { type Caller, caller, signedIn, signedOut } from "./caller.js";
 
@@ -8,9 +9,15 @@ export async function signIn(by: { code: string } | { token: string }): Promise<
   signedIn(await ask<Caller>("POST", "/v1/sign-in", { body: by }));
 }
 
+/** Signs out, and forgets all that the page shows: somebody else may come to this browser. Says so if the daemon did not hear it. */
 export async function signOut(): Promise<void> {
-  await ask("DELETE", "/v1/sign-in").catch(() => undefined); // 204 has no object
-  signedOut();
+  const answer = await fetch("/v1/sign-in", { method: "DELETE", credentials: "same-origin" }).catch(() => undefined);
+  if (!answer?.ok) {
+    sayError(new Error("You are still signed in: the daemon did not answer. Try again."));
+    return;
+  }
+  history.replaceState(null, "", "#/");
+  location.reload();
 }
 
 /** Looks who is signed in, after the code of the address, if it has one. Its error is for the sign-in to show. */

@@ -5,6 +5,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { waitingCount } from "../approvals/waiting.js";
 import { Empty, Failure } from "../parts/controls.js";
+import { Guarded } from "../parts/guarded.js";
 import { Icon } from "../parts/icons.js";
 import { Toasts } from "../parts/toasts.js";
 import { caller, isAdmin } from "./caller.js";
@@ -113,5 +114,10 @@ function LoadedView({ row, path }: { row: ViewRow; path: string[] }) {
   }, [row]);
   const View = loaded.value;
   if (failed.value) return <Failure>This part of the page could not be loaded. Reload the page to try again.</Failure>;
-  return View ? <View path={path} /> : <p class="loading">Loading…</p>;
+  if (!View) return <p class="loading">Loading…</p>;
+  return (
+    <Guarded problem="This view failed. Reload the page to try again; the other views go on.">
+      <View path={path} />
+    </Guarded>
+  );
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One displayed object, in the richest form that this page shows.
 import type { ComponentChildren } from "preact";
+import { Guarded } from "../parts/guarded.js";
 import { Figure, Picture, PICTURE_MIMES } from "./figure.js";
 import { HtmlFrame } from "./html_frame.js";
 import { JsonTree } from "./json_tree.js";
@@ -47,7 +48,17 @@ const forms: Form[] = [
 ];
 
 export function DisplayView(props: DisplayViewProps) {
-  return <div class="output-display">{forms.find((form) => form.applies(props))?.show(props)}</div>;
+  return (
+    <div class="output-display">
+      <Guarded problem="This output cannot be shown: its data are not what their type says.">
+        <Chosen {...props} />
+      </Guarded>
+    </div>
+  );
+}
+
+function Chosen(props: DisplayViewProps) {
+  return <>{forms.find((form) => form.applies(props))?.show(props)}</>;
 }
 
 function jsonMime(data: Bundle): string | undefined {
