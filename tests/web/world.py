@@ -16,19 +16,13 @@ MODEL = [
 
 LOAD = """import numpy as np, pandas as pd
 rng = np.random.default_rng(7)
-days = pd.date_range("2026-01-01", periods=240)
-sales = pd.DataFrame({
-    "day": days,
-    "region": rng.choice(["North", "South", "East", "West"], 240),
-    "product": rng.choice(["Kettle", "Lamp", "Chair", "Desk"], 240),
-    "units": rng.poisson(12, 240),
-    "revenue": (rng.gamma(4, 60, 240) * (1 + np.arange(240) / 480)).round(2),
-})
-sales.head(4)"""
+sales = pd.DataFrame({"day": pd.date_range("2026-01-01", periods=240),
+                      "region": rng.choice(["North", "South", "East", "West"], 240),
+                      "revenue": (rng.gamma(4, 60, 240) * (1 + np.arange(240) / 480)).round(2)})
+sales.head(3)"""
 CHART = """import matplotlib.pyplot as plt
-monthly = sales.set_index("day").groupby("region").revenue.resample("MS").sum().unstack(0)
-monthly.plot(marker="o", title="Revenue by month")
-plt.ylabel("EUR")
+monthly = sales.set_index("day").groupby("region").resample("MS").revenue.sum().unstack(0)
+monthly.plot(marker="o", title="Revenue by month", figsize=(7, 3))
 plt.show()"""
 RICH = """display({"text/html": "<table border=1><tr><th>Region</th><th>Share</th></tr><tr><td>North</td><td><b>27 %</b></td></tr></table>",
          "text/plain": "HTML"}, raw=True)
