@@ -193,6 +193,18 @@ def test_code_that_takes_long_to_complete_is_interrupted(asked):
     assert asked.cell("print(1)")["stdout"] == "1\n", "the session goes on"
 
 
+@pytest.mark.parametrize("code", ["d." * 60_000, "x" * 200_000, "(" * 100_000, "f(1)." * 40_000], ids=["dots", "letters", "brackets", "calls"])
+def test_long_code_ends_no_session(either, code):
+    """What is looked at is near the cursor: all of it would take minutes, which nothing interrupts."""
+    either.cell("value = 1")
+    either.complete(code)
+    either.inspect(code)
+    found = either.complete(code + "\nvalu")
+    assert [match["text"] for match in found["matches"]] == ["value"]
+    assert (found["start"], found["end"]) == (len(code) + 1, len(code) + 5)
+    assert either.inspect(code + "\nvalue")["value"] == "1"
+
+
 # Each ends its session: (what the function that answers returns, what is asked).
 ODD_MATCHES = {
     "nothing": "{}",
@@ -449,6 +461,13 @@ def test_comparing_a_branch(served, notebook):
     branch.cell("table.loc[0, 'number'] = 4\narray[3] = 7\nindexed = indexed.sort_index()\nlists.loc[0, 'a'].append(2)")
     assert compare(notebook, branch)["differing"] == ["table", "array", "indexed", "lists"]
     branch.end()
+
+
+def test_comparing_changes_no_class(either):
+    """A pickle of an instance leaves a mark in its class."""
+    either.cell("class Number(int): pass\nnumber = Number(3)")
+    for _ in range(2):
+        assert compare(either, either) == {"here": [], "there": [], "differing": [], "same": 2, "unknown": []}
 
 
 def test_what_cannot_be_compared(served, asked):

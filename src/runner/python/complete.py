@@ -25,6 +25,8 @@ SIGNATURE_BYTES = 500
 SIGNATURES_S = 0.1  # of all matches together
 CANDIDATES_MAX = 100_000
 NAMES_MAX = 200  # bytes
+NEAR_BEFORE = 4000  # characters before the cursor that are looked at: the time grows with their square
+NEAR_AFTER = 200
 
 DOTTED = re.compile(r"(?<![\w.])([^\W\d]\w*(?:\.[^\W\d]\w*)*)\.(\w*)$")
 NAME = re.compile(r"(?<![\w.])([^\W\d]\w*)?$")
@@ -45,7 +47,7 @@ now = time.monotonic
 
 def complete(session, code, cursor):
     """The matches at CURSOR, which counts the characters of CODE before it."""
-    cursor = max(0, min(cursor, len(code)))
+    code, cursor, left_out = near(code, cursor)
     before = code[:cursor]
     found = imported(before, cursor)
     if found is None and session.shell is not None:
@@ -58,7 +60,16 @@ def complete(session, code, cursor):
         start, texts = start + len(prefix), [(text[len(prefix) :], kind) for text, kind in texts]
     until = now() + SIGNATURES_S
     matches = [matched(session.names, parent, *found, until) for found in texts[:MATCHES_MAX] if len(found[0]) <= TEXT_MAX]
-    return {"start": start, "end": end, "matches": matches, "more": len(texts) > MATCHES_MAX}
+    return {"start": left_out + start, "end": left_out + end, "matches": matches, "more": len(texts) > MATCHES_MAX}
+
+
+def near(code, cursor):
+    """What is looked at of CODE, CURSOR in that, and how many characters of CODE are before it: whole lines if they are not too long."""
+    cursor = max(0, min(cursor, len(code)))
+    begin = max(0, cursor - NEAR_BEFORE)
+    if begin > 0:
+        begin = code.find("\n", begin, cursor) + 1 or begin
+    return code[begin : cursor + NEAR_AFTER], cursor - begin, begin
 
 
 def matched(names, parent, text, kind, until):
@@ -262,7 +273,7 @@ def cut(text, most=TEXT_BYTES):
 
 def look(session, code, cursor):
     """The object whose name stands at CURSOR, or else that is being called there."""
-    cursor = max(0, min(cursor, len(code)))
+    code, cursor, _ = near(code, cursor)
     for name in (name_at(code, cursor), called_at(code, cursor)):
         value = resolve(session.names, name.split(".")) if name else MISSING
         if value is not MISSING:
@@ -281,7 +292,7 @@ def name_at(code, cursor):
 def called_at(code, cursor):
     """The name before the innermost bracket that is open at CURSOR. Text and comments are not told from code: for a hint that will do."""
     depth = 0
-    for at in range(min(cursor, len(code)) - 1, max(-1, cursor - 10_000), -1):
+    for at in range(cursor - 1, -1, -1):
         letter = code[at]
         if letter in ")]}":
             depth += 1

@@ -132,10 +132,11 @@ class Hashed:
                 self.add(constant, depth + 1)
 
     def class_(self, value, depth):
+        # Pickling an instance adds __slotnames__ to its class.
         self.put("class", value.__qualname__.encode())
         self.add([f"{base.__module__}.{base.__qualname__}" for base in value.__mro__], depth + 1)
         for name, item in sorted(vars(value).items()):
-            if name in ("__dict__", "__weakref__", "__module__", "__qualname__", "__firstlineno__", "__static_attributes__", "__annotations__"):
+            if name in ("__dict__", "__weakref__", "__module__", "__qualname__", "__firstlineno__", "__static_attributes__", "__annotations__", "__slotnames__"):
                 continue
             self.put("member", name.encode())
             if isinstance(item, property):
