@@ -370,7 +370,7 @@ OPERATIONS = {
     "an operation that is a number": {"operation": 1},
     "a long operation": {"operation": "o" * 500_000},
     "an unknown field": {"operation": "session.list", "owner": "uid:0"},
-    "an unknown parameter": {"operation": "session.list", "params": {"owner": "uid:0"}},
+    "an unknown parameter": {"operation": "session.list", "params": {"nobody": "uid:0"}},
     "parameters that are a list": {"operation": "session.list", "params": []},
     "no session": {"operation": "session.show"},
     "a session that is null": {"operation": "session.show", "params": {"session": None}},

@@ -58,7 +58,7 @@ allow-x00 = false
 negative_data_rejection.expected-statuses = ['4xx']
 
 [[operations]]
-include-path-regex = "^/v1/(records|files|runs|tools)"
+include-path-regex = "^/v1/(records|files|runs|tools|models|tokens|sign-in)"
 checks.positive_data_acceptance.expected-statuses = ['2xx', '3xx', '400', '401', '403', '404', '409', '410', '422', '429']
 
 [[operations]]
