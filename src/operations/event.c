@@ -11,6 +11,7 @@
 #include "operations/fields.h"
 #include "operations/operation.h"
 #include "operations/session_fields.h"
+#include "policy/principal.h"
 
 #define EVENTS_MAX 1000
 
@@ -62,6 +63,16 @@ event_to_json (AdderEngine *engine, const struct event *event)
 
 /* ---- the function ---- */
 
+/* Not longer than what identified the caller is good. */
+static gint64
+event_wait_ms (const struct operation_call *call)
+{
+  gint64 wait_ms = (gint64)operation_number (call, "wait_ms");
+  const struct principal *who = call->caller->who;
+  gint64 left_ms = who && who->expires_ms > 0 ? who->expires_ms - g_get_real_time () / 1000 : wait_ms;
+  return CLAMP (left_ms, 0, wait_ms);
+}
+
 /* The bits of the words in TEXT, which its pattern has checked; NULL: all. */
 static guint
 event_kinds_of (const char *text)
@@ -85,7 +96,7 @@ event_list (const struct operation_call *call, GError **error)
       .reader = call->caller->owner,
       .after = json_is_integer (after) ? json_integer_value (after) : -1,
       .limit = (guint)operation_number (call, "limit"),
-      .wait_ms = (gint64)operation_number (call, "wait_ms"),
+      .wait_ms = event_wait_ms (call),
       .watch_fd = call->caller->watch_fd,
   };
   gint64 next;
@@ -159,8 +170,8 @@ const struct operation event_operations[] = {
         .title = "List what changed",
         .text =
             "The latest changes of the caller's runs, sessions, approvals and reviews, whatever interface "
-            "made them. With `wait_ms` it is answered when there is one, or that time is over. The daemon "
-            "holds `[daemon] events` of them for all callers.",
+            "made them. With `wait_ms` it is answered when there is one, when that time is over, or when "
+            "tokens change. The daemon holds `[daemon] events` of them for all callers.",
         .params = event_list_params,
         .replies = event_list_replies,
         .run = event_list,

@@ -204,6 +204,32 @@ def test_readers_that_hang_up_leave_nothing_behind(served):
         wait_until(lambda: waiting(served) == 0, "it to be gone")
 
 
+def test_a_reader_whose_token_is_revoked_waits_no_longer(served):
+    """Whoever else waits is asked again who they are, and goes on."""
+    secret = served.token("revoked")
+    after, answers = now(served, served.alice), []
+
+    def wait(secret):
+        answers.append(events(served, secret, after=after, wait_ms=600000))
+
+    threads = [threading.Thread(target=wait, args=(each,), daemon=True) for each in (secret, served.alice)]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: waiting(served) == 2, "both to wait")
+    assert served.adder.call("token", "rm", "revoked").returncode == 0
+    for thread in threads:
+        thread.join(served.adder.deadline)
+    assert len(answers) == 2 and all(not each["events"] and not each["missed"] for each in answers)
+    assert served.get(f"/v1/events?after={after}&wait_ms=600000", secret=secret).status == 401
+
+
+def test_a_wait_ends_with_the_token(served):
+    secret = served.token("brief", "--expires", "10s")
+    after = now(served, secret)
+    assert events(served, secret, after=after, wait_ms=600000)["events"] == []
+    assert served.get("/v1/caller", secret=secret).status == 401
+
+
 @pytest.mark.parametrize(
     "query",
     ["after=-1", "after=x", "after=99999999999999999999", "kinds=", "kinds=run,", "kinds=file", "kinds=run;drop", "limit=0"]

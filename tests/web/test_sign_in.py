@@ -129,7 +129,7 @@ def test_signing_out_says_when_it_failed(page, window):
 
 def test_a_token_that_expires_signs_out(new_window, served):
     window = new_window(served)
-    window.sign_in(served.token(harness.unique(), "--role", "user", "--expires", "3s"))
+    window.sign_in(served.token(harness.unique(), "--role", "user", "--expires", "10s"))
     page = window.open("runs")
     window.expect_problem("401")
     asks_for_sign_in(page)  # the next thing that the page waits for tells it

@@ -3,8 +3,9 @@
  *
  * Theory of operation. The main thread accepts, and waits on four descriptors: the listening socket, a
  * signalfd, an eventfd by which a connection's thread says that it ended or that STOP was asked for, and an
- * inotify instance that tells when files of the socket's directory are removed. A connection's thread reads a
- * request, carries it out by the library's blocking calls, writes what comes of it, and reads the next one.
+ * inotify instance that tells when files of the socket's directory are removed, and when the file of tokens
+ * is replaced. A connection's thread reads a request, carries it out by the library's blocking calls, writes
+ * what comes of it, and reads the next one.
  *
  * Who may connect: the socket is 0600 in a directory that is 0700, and the kernel's word for the peer's user
  * id is compared on top of it, because a socket given with --socket may lie in a directory that others can
@@ -34,7 +35,9 @@
 #include "common/log.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/socket/server_private.h"
+#include "library/events.h"
 #include "library/library.h"
+#include "policy/tokens_file.h"
 
 #define LOCK_WAIT_S     10
 #define END_WAIT_US     (15 * G_USEC_PER_SEC)
@@ -53,6 +56,21 @@ watch_directory (struct server *server, GError **error)
   return (server->removed_fd >= 0 &&
           inotify_add_watch (server->removed_fd, directory, IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR) >= 0) ||
          error_from_errno (error, errno, "cannot watch %s", directory);
+}
+
+/* Without it, a token that is revoked still counts until the wait of its holder is over. */
+static void
+watch_tokens (struct server *server)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *path = tokens_file (server->service->config, &problem);
+  g_autofree char *directory = path ? g_path_get_dirname (path) : NULL;
+  if (directory && server->removed_fd >= 0)
+    server->tokens_watch =
+        inotify_add_watch (server->removed_fd, directory, IN_MOVED_TO | IN_MASK_ADD | IN_ONLYDIR);
+  if (server->tokens_watch < 0)
+    log_warning ("who waits for events is not identified anew when tokens change: cannot watch %s",
+                 directory ? directory : problem->message);
 }
 
 /* Whether the process belongs to a terminal. */
@@ -80,7 +98,7 @@ struct server *
 server_new (const struct server_options *options, GError **error)
 {
   struct server *server = g_new0 (struct server, 1);
-  server->wake_fd = server->removed_fd = -1;
+  server->wake_fd = server->removed_fd = server->tokens_watch = -1;
   server->socket = LOCAL_SOCKET_CLOSED;
   server->max_connections = options->max_connections;
   server->log_code = options->log_code;
@@ -358,14 +376,11 @@ stop_asked (struct server *server)
   return ending;
 }
 
-/* Makes the sockets again whose files are gone, and empties the inotify instance. */
+/* Makes the sockets again whose files are gone. */
 static void
 renew_sockets (struct server *server)
 {
-  char events[4096];
   g_autoptr (GError) problem = NULL;
-  while (read (server->removed_fd, events, sizeof events) > 0)
-    ;
   if (local_socket_is_lost (&server->socket)) {
     log_warning ("%s was removed; it is made again", server->socket.path);
     local_socket_renew (&server->socket, &problem);
@@ -374,6 +389,22 @@ renew_sockets (struct server *server)
     http_server_renew_sockets (server->http, &problem);
   if (problem)
     log_error ("%s", problem->message);
+}
+
+/* Empties the inotify instance. TRUE: something was put where the file of tokens is. */
+static gboolean
+take_changes (struct server *server)
+{
+  char buffer[4096] __attribute__ ((aligned (__alignof__(struct inotify_event))));
+  gboolean found = FALSE;
+  ssize_t got;
+  while ((got = read (server->removed_fd, buffer, sizeof buffer)) > 0)
+    for (ssize_t at = 0; at < got;) {
+      const struct inotify_event *event = (const struct inotify_event *)(gconstpointer)(buffer + at);
+      found |= event->wd == server->tokens_watch && (event->mask & IN_MOVED_TO);
+      at += (ssize_t)(sizeof *event + event->len);
+    }
+  return found;
 }
 
 /* A terminal that is closed sends SIGHUP as well: a daemon that was started there ends with it. */
@@ -424,8 +455,11 @@ accept_until_end (struct server *server, int signal_fd, GError **error)
       log_info ("ending: stop was asked for");
       return TRUE;
     }
-    if (ready[3].revents)
+    if (ready[3].revents) {
+      if (take_changes (server))
+        events_release (server->service->engine->events);
       renew_sockets (server);
+    }
     if (ready[0].revents)
       server_accept_one (server);
     else if (n == 0 && left == 0) {
@@ -473,6 +507,7 @@ server_loop (struct server *server, GError **error)
   autoclose int signal_fd = signalfd (-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signal_fd < 0)
     return error_from_errno (error, errno, "cannot make a signalfd");
+  watch_tokens (server);
   gboolean ok = accept_until_end (server, signal_fd, error);
   end_connections (server);
   return ok;
