@@ -118,6 +118,44 @@ def test_a_chat_with_tools(modelled):
         expect(log).to_contain_text("It is 42")
 
 
+def careful(model):
+    """MODEL, where code that it runs needs an approval."""
+
+    def prepare(adder):
+        folder = adder.config / "profiles"
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+        (folder / "snippet.conf").write_text("[profile]\ntitle = Asks before it runs\napproval = always\n")
+        (folder / "snippet.conf").chmod(0o644)
+        return model(adder)
+
+    return prepare
+
+
+@pytest.mark.parametrize("decision", ["Approve", "Deny"])
+def test_a_chat_waits_for_an_approval_in_place(modelled, decision):
+    """The code is shown where it is decided about; then the chat goes on by itself."""
+    with model_server.Server(calls("run_python", code="print(6 * 7)"), completed(content="That was **all**.")) as server:
+        page = modelled(careful(served_by(server))).open("chat")
+        settle(page)
+        page.get_by_role("textbox", name="Message").fill("What is six times seven?")
+        page.keyboard.press("Enter")
+        card = page.get_by_role("region", name="Approval", exact=True)
+        expect(card).to_contain_text("print(6 * 7)")
+        settle(page)
+        assert not windows.axe_violations(page)
+        assert len(server.asked) == 1, "nothing goes on before the decision"
+        if decision == "Deny":
+            card.get_by_label("Reason").fill("not today")
+        card.get_by_role("button", name=decision).click()
+        log = page.get_by_role("log", name="Conversation")
+        expect(log).to_contain_text("That was all.")
+        expect(card).to_have_count(0)
+        expect(log).to_contain_text("Approved." if decision == "Approve" else "Denied: not today")
+        told = json.dumps(server.asked[-1][2]["messages"][-1])
+        assert ("42" in told) == (decision == "Approve") and ("not today" in told) == (decision == "Deny"), told
+
+
 @pytest.mark.parametrize("view, what", [("ask", "Asking"), ("chat", "Chatting")])
 def test_without_a_model_the_page_says_how_to_configure_one(modelled, view, what):
     page = modelled(None).open(view)
