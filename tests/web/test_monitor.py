@@ -29,9 +29,10 @@ def test_runs_arrive_live_and_are_filtered(page, window, served):
 
 
 def test_a_run_is_followed_and_cancelled(page, window, served):
-    process = served.adder.start("print('it has begun', flush=True); import time; time.sleep(600)")
-    assert process.stdout.readline() == b"it has begun\n"
     page.goto("/#/runs")
+    settle(page)  # the code of a run is in its event, not in the list of those under way
+    process = served.adder.start("print('it has begun', flush=True); import time; time.sleep(600)", "--timeout", "10m")
+    assert process.stdout.readline() == b"it has begun\n"
     page.get_by_role("main").get_by_role("link", name=re.compile("it has begun")).first.click()
     page.get_by_role("button", name="Cancel the run").click()
     expect(page.get_by_role("main").get_by_role("status").first).to_contain_text(re.compile("cancelled", re.I))
