@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that the daemon knows of one run.
 import { type Signal, useSignal } from "@preact/signals";
-import { useCallback, useEffect } from "preact/hooks";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { Approval, Profile, RunRecord, RunState } from "../../../clients/typescript/src/api.js";
 import { adder, ask, messageOf, pathOf, queryOf } from "../app/api.js";
 import { isAdmin } from "../app/caller.js";
@@ -24,13 +24,18 @@ export interface LoadedRun {
 export function useRun(id: string): LoadedRun {
   const run = useSignal<KnownRun | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
+  const asked = useRef(0);
   const reload = useCallback(() => {
+    const mine = ++asked.current; // an earlier answer may come later, and have the run as it was
     loadRun(id).then(
       (known) => {
+        if (mine !== asked.current) return;
         run.value = known;
         failure.value = undefined;
       },
-      (error) => (failure.value = messageOf(error)),
+      (error) => {
+        if (mine === asked.current) failure.value = messageOf(error);
+      },
     );
   }, [id]);
   useEffect(() => onFeed((event: FeedEvent) => event.kind === "run" && event.id === id && reload()), [id, reload]);
