@@ -29,6 +29,7 @@ def test_runs_arrive_live_and_are_filtered(page, window, served):
 
 
 def test_a_run_is_followed_and_cancelled(page, window, served):
+    window.expect_problem("422")  # only background runs can be followed, and nothing says beforehand that this is none
     page.goto("/#/runs")
     settle(page)  # the code of a run is in its event, not in the list of those under way
     process = served.adder.start("print('it has begun', flush=True); import time; time.sleep(600)", "--timeout", "10m")
