@@ -27,12 +27,12 @@ class Victim:
         window.page.on("download", lambda download: self.requests.append(f"download of {download.url}"))
         window.page.on("dialog", lambda dialog: (self.requests.append(f"dialog: {dialog.message}"), dialog.dismiss()))
 
-    def show(self, code):
-        """Runs CODE in a session and shows that."""
+    def show(self, code, alone=True):
+        """Runs CODE in a session and shows that. ALONE: it prints nothing itself."""
         session = world.made(self.adder, "session", "new")["session_id"]
         world.cell(self.adder, session, self.trap.set(code) + "\nprint('this is the end')")
         self.window.open(f"notebook/{session}")
-        self.page.get_by_role("main").get_by_text("this is the end", exact=True).first.wait_for()
+        self.page.get_by_role("main").get_by_text("this is the end", exact=alone).last.wait_for()
         windows.settle(self.page)
         return session
 
@@ -152,7 +152,7 @@ def test_text_is_text(victim):
     """Output, errors, names of variables' values, files: the same in each."""
     code = f"text = {hostile.TEXT!r}; terminal = {hostile.TERMINAL!r}\nprint(text, terminal)\nimport sys; print(text, terminal, file=sys.stderr)\n"
     code += "open('<img src=x onerror=hacked=1>.txt', 'w').write(text)\nvalues = {text: [text]}\ntext"
-    victim.show(code)
+    victim.show(code, alone=False)
     assert victim.page.locator("main img").count() == 0
     assert "<img src=" in victim.page.get_by_role("main").inner_text()
 
