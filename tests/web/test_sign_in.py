@@ -37,7 +37,7 @@ def test_by_the_address_of_adder_open(new_window, served):
     assert window.page.evaluate("() => document.cookie") == ""
 
     second = new_window(served)
-    second.expect_problem("401")
+    second.expect_problem("401|429")
     second.page.goto(address)
     asks_for_sign_in(second.page)
     expect(second.page.get_by_text("adder open").first).to_be_visible()
@@ -46,7 +46,7 @@ def test_by_the_address_of_adder_open(new_window, served):
 @pytest.mark.quick
 def test_by_a_token(new_window, served):
     window = new_window(served)
-    window.expect_problem("401")  # nobody is signed in, and later the wrong token
+    window.expect_problem("401|429")  # nobody is signed in, and later the wrong token
     window.open()
     asks_for_sign_in(window.page)
     assert not windows.axe_violations(window.page)
@@ -63,7 +63,7 @@ def test_by_a_token(new_window, served):
 
 def test_signing_out_ends_the_token(page, window, served):
     before = tokens_of_browsers(served.adder)
-    window.expect_problem("401")
+    window.expect_problem("401|429")
     page.get_by_role("button", name="More").click()
     page.get_by_role("button", name="Sign out").click()
     asks_for_sign_in(page)
@@ -80,7 +80,7 @@ def test_a_revoked_token_signs_out(new_window, served):
     window.sign_in(served.token(name, "--role", "user"))
     page = window.open("runs")
     signed_in(page)
-    window.expect_problem("401")
+    window.expect_problem("401|429")
     assert served.adder.call("token", "rm", name).returncode == 0
     asks_for_sign_in(page)
     expect(page.get_by_text("The token was revoked or has expired", exact=False)).to_be_visible()
@@ -100,7 +100,7 @@ def test_nothing_is_left_for_the_next_account(new_window, served, ends):
     book = Notebook(page).new_session()
     session = book.session
     book.run(f"print('{word}')")
-    window.expect_problem("401|404")
+    window.expect_problem("401|404|429")
     if ends == "signs out":
         page.get_by_role("button", name="More").click()
         page.get_by_role("button", name="Sign out").click()
@@ -131,12 +131,12 @@ def test_a_token_that_expires_signs_out(new_window, served):
     window = new_window(served)
     window.sign_in(served.token(harness.unique(), "--role", "user", "--expires", "10s"))
     page = window.open("runs")
-    window.expect_problem("401")
+    window.expect_problem("401|429")
     asks_for_sign_in(page)  # the next thing that the page waits for tells it
 
 
 def test_a_cookie_that_is_gone_signs_out(page, window):
-    window.expect_problem("401")
+    window.expect_problem("401|429")
     window.context.clear_cookies()
     page.get_by_role("link", name="Runs").click()
     asks_for_sign_in(page)
