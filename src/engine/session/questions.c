@@ -21,10 +21,10 @@
 struct question {
   const char *what;      /* as runner/python/session.py knows it */
   const json_t *details; /* its other members; or NULL */
+  enum session_use
+      use; /* SESSION_TYPING: it does not wait for the session; SESSION_CHANGE: variables are reset */
   gint64 most_us;
-  gboolean at_once; /* does not wait for the session */
   gboolean partial; /* an answer with an error counts */
-  gboolean resets;
   /* The answer checked and copied, NULL when it is malformed. BOUND is the question's. */
   json_t *(*read) (const json_t *answer, guint64 bound);
   guint64 bound;
@@ -51,17 +51,6 @@ question_exchange (struct session *session, const struct question *question, str
   return value;
 }
 
-/* A cell that comes while somebody types waits, even if it would not wait for another cell. */
-static void
-question_mark (struct session *session, const struct question *question, gboolean held)
-{
-  if (!question->at_once)
-    return;
-  sessions_lock (session->sessions);
-  session->looked_after = held;
-  sessions_unlock (session->sessions);
-}
-
 static json_t *
 session_ask (struct session *session, const struct question *question, GError **error)
 {
@@ -70,16 +59,13 @@ session_ask (struct session *session, const struct question *question, GError **
   if (!interrupt_init (&interrupt, -1, error))
     return NULL;
   json_t *value = NULL;
-  enum session_use use = question->resets ? SESSION_CHANGE : SESSION_QUESTION;
-  if (sessions_begin (session, !question->at_once, use, &interrupt, &problem)) {
-    question_mark (session, question, TRUE);
+  if (sessions_begin (session, question->use != SESSION_TYPING, question->use, &interrupt, &problem)) {
     value = question_exchange (session, question, &interrupt, &problem);
-    question_mark (session, question, FALSE);
     gboolean ended = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_ENDED);
     const json_t *count = json_object_get (value, "count");
     struct session_result done = {.reason = ended ? g_strdup (problem->message) : NULL,
                                   .counted = count != NULL,
-                                  .reset = value && question->resets,
+                                  .reset = value && question->use == SESSION_CHANGE,
                                   .variables = (guint64)json_integer_value (count)};
     sessions_finish (session, &done);
     if (ended) {
@@ -98,8 +84,11 @@ session_ask (struct session *session, const struct question *question, GError **
 json_t *
 session_variables (struct session *session, const char *const *names, GError **error)
 {
-  struct question question = {
-      .what = "variables", .most_us = ANSWER_US, .partial = TRUE, .read = answer_read_variables};
+  struct question question = {.what = "variables",
+                              .use = SESSION_QUESTION,
+                              .most_us = ANSWER_US,
+                              .partial = TRUE,
+                              .read = answer_read_variables};
   if (!names)
     return session_ask (session, &question, error);
   /* One answer has all values, and JSON may need six bytes for one. */
@@ -117,8 +106,11 @@ session_variables (struct session *session, const char *const *names, GError **e
 json_t *
 session_reset (struct session *session, GError **error)
 {
-  const struct question question = {
-      .what = "reset", .most_us = ANSWER_US, .partial = TRUE, .read = answer_read_variables, .resets = TRUE};
+  const struct question question = {.what = "reset",
+                                    .most_us = ANSWER_US,
+                                    .partial = TRUE,
+                                    .read = answer_read_variables,
+                                    .use = SESSION_CHANGE};
   return session_ask (session, &question, error);
 }
 
@@ -129,6 +121,7 @@ session_rows (struct session *session, const json_t *page, GError **error)
 {
   const struct question question = {
       .what = "rows",
+      .use = SESSION_QUESTION,
       .details = page,
       .most_us = ANSWER_US,
       .read = answer_read_rows,
@@ -152,7 +145,8 @@ read_digests (const json_t *answer, G_GNUC_UNUSED guint64 bound)
 static json_t *
 session_digests (struct session *session, GError **error)
 {
-  const struct question question = {.what = "digests", .most_us = ANSWER_US, .read = read_digests};
+  const struct question question = {
+      .what = "digests", .use = SESSION_QUESTION, .most_us = ANSWER_US, .read = read_digests};
   return session_ask (session, &question, error);
 }
 
@@ -263,8 +257,8 @@ ask_typing (struct session *session, const char *code, guint64 cursor, struct qu
   g_autoptr (json_t) none = nothing;
   g_autoptr (json_t) details = json_pack ("{s:s, s:I}", "code", code, "cursor", (json_int_t)cursor);
   question->details = details;
+  question->use = SESSION_TYPING;
   question->most_us = TYPING_US;
-  question->at_once = TRUE;
   json_t *value = session_ask (session, question, &problem);
   gboolean busy = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY);
   if (!value && !busy && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_FAILED)) {

@@ -19,8 +19,9 @@
 enum session_use {
   SESSION_CELL,     /* which can be interrupted */
   SESSION_CHANGE,   /* of its checkpoints or variables */
-  SESSION_QUESTION, /* about it: nobody is told that it is at work, for instance at each key that somebody
-                       types */
+  SESSION_QUESTION, /* about it */
+  SESSION_TYPING,   /* a question at a key that somebody types */
+  SESSION_LOOK,     /* the registry's own thread checks it */
 };
 
 enum session_state { SESSION_IDLE, SESSION_BUSY, SESSION_ENDED };
@@ -50,8 +51,6 @@ struct session {
   GArray *given;        /* struct input: files that stay whatever its cells do; changed only by the holder */
   enum session_state state;
   struct ticket_lock lock;
-  gboolean looked_after;   /* it is held only briefly, by the registry's own thread or by a question while
-                            * somebody types: callers do not get `busy` for that */
   struct sandbox *sandbox; /* NULL: it has ended, and nobody holds it */
   enum session_use use;    /* while it is busy */
   struct interrupt *cell;  /* of the cell that runs, or NULL */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registry of sessions: finding, holding, ending. Its thread is in sessions_thread.c. */
+/* The registry of sessions: taking them in, and ending them. Who holds one is in sessions_hold.c, its thread
+ * in sessions_thread.c. */
 #include "engine/session/sessions.h"
 
 #include <errno.h>
@@ -133,8 +134,7 @@ sessions_limit_ended_results (struct sessions *sessions, const char *owner)
 
 /* Notifies the registry's thread once when the sandbox of SESSION ends or is out of memory. The thread
  * ignores a session at work, and would otherwise be woken for it forever. */
-REQUIRES (sessions)
-static void
+void
 sessions_watch (const struct session *session, int operation)
 {
   struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = session->number};
@@ -144,10 +144,8 @@ sessions_watch (const struct session *session, int operation)
       (void)epoll_ctl (session->sessions->epoll_fd, operation, fds[i], &event);
 }
 
-/* By its holder, or for a session that nobody holds. */
-REQUIRES (sessions)
-static void
-give_up_sandbox (struct session *session)
+void
+sessions_give_up_sandbox (struct session *session)
 {
   struct sessions *sessions = session->sessions;
   if (!session->sandbox)
@@ -181,8 +179,7 @@ sessions_host (const struct sessions *sessions)
   return sessions->host;
 }
 
-/* A provisional one is nobody's business. */
-static void
+void
 sessions_tell (const struct session *session, enum notification_kind kind, enum notification_change change)
 {
   if (!session->provisional)
@@ -212,7 +209,7 @@ sessions_end_locked (struct session *session, char *reason)
   ticket_lock_wake_all (&session->lock);
   /* The holder of the session sees its processes end, and gives up the sandbox. */
   if (!session->lock.held)
-    give_up_sandbox (session);
+    sessions_give_up_sandbox (session);
   else if (session->sandbox)
     sandbox_kill_worker (session->sandbox);
   trim_ended (sessions, session->owner);
@@ -238,8 +235,8 @@ sessions_has_ended (struct session *session)
   return ended;
 }
 
-static void
-set_ended_locked (const struct session *session, GError **error)
+void
+sessions_set_ended_locked (const struct session *session, GError **error)
 {
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "the session ended: %s", session->reason);
   error_set_reason (error, session->reason);
@@ -249,7 +246,7 @@ void
 sessions_set_ended (struct session *session, GError **error)
 {
   sessions_lock (session->sessions);
-  set_ended_locked (session, error);
+  sessions_set_ended_locked (session, error);
   sessions_unlock (session->sessions);
 }
 
@@ -260,7 +257,7 @@ sessions_idle_longest (struct sessions *sessions, const char *owner)
   for (GList *link = sessions->live.head; link; link = link->next) {
     struct session *session = link->data;
     gboolean idle = session->state == SESSION_IDLE && !session->provisional &&
-                    (!session->lock.held || session->looked_after);
+                    (!session->lock.held || sessions_is_brief (session));
     if (idle && (!owner || strcmp (session->owner, owner) == 0) &&
         (!longest || session->used_us < longest->used_us))
       longest = session;
@@ -410,7 +407,7 @@ check_unchanged (const struct session *session, guint64 edition, GError **error)
   const char *fault = NULL;
   if (session->state == SESSION_ENDED)
     return TRUE;
-  if (session->lock.held && !session->looked_after)
+  if (session->lock.held && !sessions_is_brief (session))
     fault = "is at work on another cell";
   else if (session->history.edition != edition)
     fault = "went on meanwhile";
@@ -427,7 +424,7 @@ adopt_locked (struct sessions *sessions, struct session *session, const struct s
   struct session *replaced = adoption->replaced;
   g_autofree char *key = adoption->name ? sessions_key (session->owner, adoption->name) : NULL;
   if (session->state == SESSION_ENDED) {
-    set_ended_locked (session, error);
+    sessions_set_ended_locked (session, error);
     return FALSE;
   }
   if (!check_open (sessions, error) || !check_name_is_free (sessions, key, adoption->name, replaced, error) ||
@@ -464,7 +461,7 @@ rename_locked (struct session *session, const char *name, GError **error)
   struct sessions *sessions = session->sessions;
   g_autofree char *key = name ? sessions_key (session->owner, name) : NULL;
   if (session->state == SESSION_ENDED) {
-    set_ended_locked (session, error);
+    sessions_set_ended_locked (session, error);
     return FALSE;
   }
   if (!check_name_is_free (sessions, key, name, session, error))
@@ -549,7 +546,7 @@ sessions_forget (struct session *session)
 {
   struct sessions *sessions = session->sessions;
   sessions_lock (sessions);
-  give_up_sandbox (session);
+  sessions_give_up_sandbox (session);
   gboolean live = session->state != SESSION_ENDED;
   /* A session that ended meanwhile, by its owner or with the engine, may have been forgotten by now. */
   if (g_hash_table_lookup (sessions->by_id, session->id) == session) {
@@ -563,250 +560,4 @@ sessions_forget (struct session *session)
   ticket_lock_wake_all (&session->lock);
   ticket_lock_release (&session->lock);
   sessions_unlock (sessions);
-}
-
-/* ---- holding one ---- */
-
-static void
-set_cancelled (GError **error)
-{
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the run was cancelled");
-}
-
-static void
-sessions_set_busy (const struct session *session, gboolean wait, GError **error)
-{
-  const struct config *config = session->sessions->host->config;
-  if (wait)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                 "the session was at work for all of %" G_GUINT64_FORMAT " ms (queue_wait_ms)",
-                 config->queue_wait_ms);
-  else
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the session is at work on another cell");
-}
-
-REQUIRES (sessions)
-static void
-sessions_hold (struct session *session, enum session_use use)
-{
-  session->state = SESSION_BUSY;
-  session->use = use;
-}
-
-/* Whether the session is held now; FALSE with ERROR: why not; FALSE without: TICKET was entered. */
-REQUIRES (sessions)
-static gboolean
-sessions_ask (struct session *session, gboolean wait, enum session_use use, struct ticket *ticket,
-              struct interrupt *interrupt, GError **error)
-{
-  if (session->state == SESSION_ENDED) {
-    set_ended_locked (session, error);
-    return FALSE;
-  }
-  if (g_atomic_int_get (&interrupt->cancelled)) {
-    set_cancelled (error);
-    return FALSE;
-  }
-  if (ticket_lock_try (&session->lock)) {
-    sessions_hold (session, use);
-    return TRUE;
-  }
-  if (!wait && !session->looked_after) {
-    sessions_set_busy (session, FALSE, error);
-    return FALSE;
-  }
-  if (session->lock.waiting.length >= session->sessions->host->config->max_queued) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                 "too many cells wait for the session already (max_queued = %" G_GUINT64_FORMAT ")",
-                 session->sessions->host->config->max_queued);
-    return FALSE;
-  }
-  ticket_lock_enter (&session->lock, ticket, interrupt);
-  return FALSE;
-}
-
-/* Whether the wait of TICKET, until END at the latest, is over: then it is served, or ERROR is set. */
-static gboolean
-sessions_settle (struct session *session, enum session_use use, struct ticket *ticket, enum wait end,
-                 GError **error)
-{
-  sessions_lock (session->sessions);
-  gboolean over = TRUE, ended = session->state == SESSION_ENDED;
-  if (ended)
-    set_ended_locked (session, error);
-  else if (!ticket->served && end == WAIT_CANCELLED)
-    set_cancelled (error);
-  else if (!ticket->served && end == WAIT_DEADLINE)
-    sessions_set_busy (session, TRUE, error);
-  else if ((over = ticket->served))
-    sessions_hold (session, use);
-  if (over && !ticket->served)
-    ticket_lock_leave (&session->lock, ticket);
-  else if (ended) {
-    give_up_sandbox (session);
-    ticket_lock_release (&session->lock);
-  }
-  sessions_unlock (session->sessions);
-  return over;
-}
-
-static gboolean
-session_acquire (struct session *session, gboolean wait, enum session_use use, struct interrupt *interrupt,
-                 GError **error)
-{
-  struct ticket ticket = {0};
-  GError *refusal = NULL;
-  sessions_lock (session->sessions);
-  gboolean mine = sessions_ask (session, wait, use, &ticket, interrupt, &refusal);
-  sessions_unlock (session->sessions);
-  if (!mine && !refusal) {
-    gint64 deadline_us =
-        g_get_monotonic_time () + (gint64)session->sessions->host->config->queue_wait_ms * 1000;
-    enum wait end = WAIT_WOKEN;
-    while (!sessions_settle (session, use, &ticket, end, &refusal))
-      end = interrupt_wait_one (interrupt, -1, 0, deadline_us);
-  }
-  if (refusal)
-    g_propagate_error (error, refusal);
-  return !refusal;
-}
-
-gboolean
-sessions_begin (struct session *session, gboolean wait, enum session_use use, struct interrupt *interrupt,
-                GError **error)
-{
-  if (!session_acquire (session, wait, use, interrupt, error))
-    return FALSE;
-  if (!pool_reactivate (session->sandbox, session->owner, session->limits.value[LIMIT_MEMORY], interrupt,
-                        error)) {
-    struct session_result nothing = {0};
-    sessions_finish (session, &nothing);
-    return FALSE;
-  }
-  sessions_lock (session->sessions);
-  g_atomic_int_set (&session->interrupted, 0);
-  if (use == SESSION_CELL) {
-    session->cell = interrupt;
-    session->cells++;
-  }
-  if (use != SESSION_QUESTION)
-    sessions_tell (session, NOTIFICATION_SESSION, NOTIFICATION_CHANGED);
-  sessions_unlock (session->sessions);
-  return TRUE;
-}
-
-void
-sessions_release_turn_locked (struct session *session, char *reason)
-{
-  if (reason)
-    sessions_end_locked (session, reason);
-  if (session->state == SESSION_ENDED)
-    give_up_sandbox (session);
-  else {
-    session->state = SESSION_IDLE;
-    if (session->use != SESSION_QUESTION)
-      sessions_tell (session, NOTIFICATION_SESSION, NOTIFICATION_CHANGED);
-    sessions_watch (session, EPOLL_CTL_MOD); /* changes made meanwhile are seen now */
-  }
-  ticket_lock_release (&session->lock);
-}
-
-/* Updates, from sessions_finish, a sandbox that is idle from now on. */
-struct idle_usage {
-  guint64 cpu_us, memory_bytes;
-};
-
-/* The next cell is the first. Files stay, and those that came with cells become the session's. */
-REQUIRES (sessions)
-static void
-forget_cells (struct session *session)
-{
-  for (const GList *link = session->history.cells.head; link; link = link->next) {
-    g_autoptr (GArray) given = inputs_copy (((const struct history_cell *)link->data)->given);
-    for (guint i = 0; i < given->len; i++) {
-      struct input input = input_describe (&g_array_index (given, struct input, i));
-      inputs_replace (session->given, &input);
-    }
-  }
-  history_truncate (&session->history);
-  session->cells = 0;
-}
-
-/* Records the results of a use of a session. */
-REQUIRES (sessions)
-static void
-sessions_note (struct session *session, struct session_result *done, const struct idle_usage *idle)
-{
-  struct sessions *sessions = session->sessions;
-  session->cell = NULL;
-  if (done->cell)
-    history_add (&session->history, done->cell);
-  if (done->reset)
-    forget_cells (session);
-  if (done->counted)
-    session->variables = done->variables;
-  if (done->ran) {
-    g_strfreev (session->threads);
-    session->threads = g_steal_pointer (&done->threads);
-  }
-  if (session->state == SESSION_ENDED)
-    return;
-  session->used_us = g_get_monotonic_time ();
-  session->cpu_us = idle->cpu_us;
-  session->idle_cpu_us = 0;
-  sessions->memory_bytes += idle->memory_bytes - session->memory_bytes;
-  session->memory_bytes = idle->memory_bytes;
-  /* The budget cannot run out sooner. */
-  sessions_plan_look (session, (gint64)sessions->host->config->idle_cpu_ms * 1000 /
-                                   MAX ((gint64)sessions->host->cpus, 1));
-}
-
-void
-sessions_finish (struct session *session, struct session_result *done)
-{
-  struct sandbox *sandbox = session->sandbox;
-  struct idle_usage idle = {0};
-  if (!done->reason && !sandbox->ended) {
-    idle = (struct idle_usage){.cpu_us = usage_cpu_now (sandbox),
-                               .memory_bytes = checkpoint_memory_now (session)};
-    pool_set_idle (sandbox);
-  }
-  sessions_lock (session->sessions);
-  sessions_note (session, done, &idle);
-  sessions_release_turn_locked (session, g_steal_pointer (&done->reason));
-  sessions_unlock (session->sessions);
-  g_clear_pointer (&done->threads, g_strfreev);
-}
-
-/* ---- signals ---- */
-
-void
-sessions_signal (struct session *session, guint64 number)
-{
-  sessions_lock (session->sessions);
-  if (session->sandbox)
-    process_interrupt (session->sandbox->worker_fd, (int)(number & G_MAXINT));
-  sessions_unlock (session->sessions);
-}
-
-gboolean
-sessions_interrupt (struct session *session, GError **error)
-{
-  sessions_lock (session->sessions);
-  gboolean live = session->state != SESSION_ENDED;
-  if (!live)
-    set_ended_locked (session, error);
-  else if (session->cell) {
-    g_atomic_int_set (&session->interrupted, 1);
-    process_interrupt (session->sandbox->worker_fd, (int)(session->cells & G_MAXINT));
-    interrupt_wake (session->cell);
-  }
-  sessions_unlock (session->sessions);
-  return live;
-}
-
-guint64
-sessions_grace_us (const struct session *session)
-{
-  return session->sessions->host->config->interrupt_grace_ms * 1000;
 }

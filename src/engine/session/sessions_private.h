@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the registry of sessions (sessions.c), its thread (sessions_thread.c) and its accounts
- * (sessions_view.c) share. */
+/* What the registry of sessions (sessions.c), their holders (sessions_hold.c), its thread (sessions_thread.c)
+ * and its accounts (sessions_view.c) share. */
 #pragma once
 
 #include "common/guarded.h"
+#include "common/notifications.h"
 #include "engine/session/sessions.h"
 
 LOCK_CLASS (sessions);
@@ -36,8 +37,29 @@ RELEASES (sessions) void sessions_unlock (struct sessions *sessions);
 
 /* ---- under the lock ---- */
 
+/* Whether listeners are told that SESSION, which is held, is at work: they are not at each key that somebody
+ * types, nor when the registry looks after it. */
+REQUIRES (sessions) gboolean sessions_is_told (const struct session *session);
+
+/* Whether SESSION, which is held, is so only for a moment: callers do not get `busy` for that. */
+REQUIRES (sessions) gboolean sessions_is_brief (const struct session *session);
+
 /* Ends SESSION, unless it has ended. Takes REASON. */
 REQUIRES (sessions) void sessions_end_locked (struct session *session, char *reason);
+
+/* Sets ERROR to ADDER_ERROR_ENDED with the reason of SESSION, which has ended. */
+REQUIRES (sessions) void sessions_set_ended_locked (const struct session *session, GError **error);
+
+/* Discards the sandboxes of SESSION, which its holder gives up, or which nobody holds. */
+REQUIRES (sessions) void sessions_give_up_sandbox (struct session *session);
+
+/* Tells listeners, unless SESSION is provisional, which is nobody's business. */
+REQUIRES (sessions)
+void sessions_tell (const struct session *session, enum notification_kind kind,
+                    enum notification_change change);
+
+/* Changes what the registry's thread waits for: OPERATION is epoll_ctl's. */
+REQUIRES (sessions) void sessions_watch (const struct session *session, int operation);
 
 /* Gives up the session, by its holder: with its sandbox if REASON, which is taken, is not NULL or SESSION has
  * ended. */

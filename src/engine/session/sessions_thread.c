@@ -91,11 +91,10 @@ look_after (struct session *session)
   if (!ticket_lock_try (&session->lock))
     return;
   session_ref (session);
-  session->looked_after = TRUE;
+  session->use = SESSION_LOOK;
   sessions_unlock (sessions);
   g_autofree char *reason = sessions_thread_look (session, &cpu_us, &memory_bytes);
   sessions_lock (sessions);
-  session->looked_after = FALSE;
   if (session->state != SESSION_ENDED && !reason) {
     gint64 step_us = cpu_us > session->idle_cpu_us ? LOOK_MIN_US : session->look_step_us;
     session->idle_cpu_us = cpu_us;

@@ -103,7 +103,7 @@ REQUIRES (sessions)
 static enum session_state
 sessions_state_shown (const struct session *session)
 {
-  gboolean is_asked = session->state == SESSION_BUSY && session->use == SESSION_QUESTION;
+  gboolean is_asked = session->state == SESSION_BUSY && !sessions_is_told (session);
   return is_asked ? SESSION_IDLE : session->state;
 }
 
