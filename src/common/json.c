@@ -124,3 +124,12 @@ json_of_names (const GPtrArray *names)
     json_array_append_new (array, json_text_or_null (names->pdata[i]));
   return array;
 }
+
+json_t *
+json_of_texts (const char *const *texts)
+{
+  json_t *array = json_array ();
+  for (; *texts; texts++)
+    json_array_append_new (array, json_text_or_null (*texts));
+  return array;
+}

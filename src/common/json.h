@@ -28,8 +28,10 @@ char *json_join (const json_t *list, const char *separator);
  * anything else as JSON. The caller's. */
 char *json_plain (const json_t *value, const char *separator);
 
-/* An array of the strings in NAMES. The caller's. */
+/* An array of the strings in NAMES; in TEXTS, which end with NULL. As json_text_or_null has them. The
+ * caller's. */
 json_t *json_of_names (const GPtrArray *names);
+json_t *json_of_texts (const char *const *texts);
 
 /* TEXT as a JSON string, or null when TEXT is NULL; bytes that are not UTF-8 are replaced. The caller's. */
 json_t *json_text_or_null (const char *text);

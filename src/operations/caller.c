@@ -42,17 +42,6 @@ caller_name (const char *owner)
 }
 
 static json_t *
-caller_profiles (const struct operation_caller *caller)
-{
-  if (!caller->profiles)
-    return json_null ();
-  json_t *list = json_array ();
-  for (gsize i = 0; caller->profiles[i]; i++)
-    json_array_append_new (list, json_text_or_null (caller->profiles[i]));
-  return list;
-}
-
-static json_t *
 caller_roots (const struct config *config, const struct principal *who)
 {
   if (!who)
@@ -76,14 +65,15 @@ caller_show (const struct operation_call *call, G_GNUC_UNUSED GError **error)
   const struct config *config = caller->engine->engine->host->config;
   const struct store *store = caller->engine->store;
   g_autofree char *name = caller_name (caller->owner);
-  return json_pack (
-      "{s:o, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:s, s:s, s:b, s:b, s:b}", "owner",
-      json_text_or_null (caller->owner), "name", json_text_or_null (name), "role", role_name (caller->role),
-      "may_decide", who ? who->may_decide : caller->role == ROLE_ADMIN, "read_only", who && who->read_only,
-      "toolset", json_text_or_null (who ? who->toolset : NULL), "profiles", caller_profiles (caller), "roots",
-      caller_roots (config, who), "expires", caller_expires (who), "version", adder_version (), "node",
-      store_node (store), "models", config->models_for_tools != NULL, "keeps_records",
-      store_keeps_records (store), "keeps_files", store_keeps_files (store));
+  return json_pack ("{s:o, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:s, s:s, s:b, s:b, s:b}", "owner",
+                    json_text_or_null (caller->owner), "name", json_text_or_null (name), "role",
+                    role_name (caller->role), "may_decide",
+                    who ? who->may_decide : caller->role == ROLE_ADMIN, "read_only", who && who->read_only,
+                    "toolset", json_text_or_null (who ? who->toolset : NULL), "profiles",
+                    caller->profiles ? json_of_texts (caller->profiles) : json_null (), "roots",
+                    caller_roots (config, who), "expires", caller_expires (who), "version", adder_version (),
+                    "node", store_node (store), "models", config->models_for_tools != NULL, "keeps_records",
+                    store_keeps_records (store), "keeps_files", store_keeps_files (store));
 }
 
 /* ---- the fields ---- */

@@ -148,15 +148,6 @@ profile_group_set (const struct profile_group *group, struct profile *profile, c
 /* ---- showing ---- */
 
 static json_t *
-list_json (GStrv words)
-{
-  json_t *list = json_array ();
-  for (gsize i = 0; words[i]; i++)
-    json_array_append_new (list, json_text_or_null (words[i]));
-  return list;
-}
-
-static json_t *
 profile_keys_value_json (const struct profile_key *key, const struct profile *profile)
 {
   GStrv words;
@@ -169,7 +160,7 @@ profile_keys_value_json (const struct profile_key *key, const struct profile *pr
     return json_boolean (*FIELD (profile, key, gboolean));
   case PROFILE_LIST:
     words = *FIELD (profile, key, GStrv);
-    return words ? list_json (words) : json_null ();
+    return words ? json_of_texts ((const char *const *)words) : json_null ();
   case PROFILE_COUNT:
   case PROFILE_DURATION:
     break;

@@ -379,15 +379,6 @@ environment_fingerprint (const struct environment *environment)
 /* ---- describing ---- */
 
 static json_t *
-json_from_list (GStrv list)
-{
-  json_t *array = json_array ();
-  for (gsize i = 0; list[i]; i++)
-    json_array_append_new (array, json_text_or_null (list[i]));
-  return array;
-}
-
-static json_t *
 environment_list_packages (GPtrArray *packages, gboolean *ret_ipython)
 {
   json_t *list = json_array ();
@@ -416,7 +407,7 @@ environment_describe (const struct environment *environment, GError **error)
   return json_pack ("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "name", environment->name, "python",
                     json_text_or_null (environment->python), "version", environment->version, "directory",
                     json_text_or_null (environment->directory), "modules",
-                    json_from_list (environment->modules), "roots", json_from_list (environment->roots),
-                    "cache", json_text_or_null (environment->cache), "ipython", ipython, "packages",
-                    packages);
+                    json_of_texts ((const char *const *)environment->modules), "roots",
+                    json_of_texts ((const char *const *)environment->roots), "cache",
+                    json_text_or_null (environment->cache), "ipython", ipython, "packages", packages);
 }

@@ -125,15 +125,6 @@ environment_read_add_links (json_t *needed, const char *python)
   }
 }
 
-static json_t *
-environment_read_list_of (char *const *paths)
-{
-  json_t *list = json_array ();
-  for (gsize i = 0; paths[i]; i++)
-    json_array_append_new (list, json_text_or_null (paths[i]));
-  return list;
-}
-
 struct facts *
 interpreter_facts (const struct interpreter *interpreter, GError **error)
 {
@@ -143,7 +134,7 @@ interpreter_facts (const struct interpreter *interpreter, GError **error)
   g_autoptr (json_t) answer =
       json_pack ("{s:[o, o], s:[o], s:o}", "prefixes", json_text_or_null (interpreter->prefix),
                  json_text_or_null (interpreter->base), "needed", json_text_or_null (interpreter->library),
-                 "packages", environment_read_list_of (interpreter->packages));
+                 "packages", json_of_texts ((const char *const *)interpreter->packages));
   environment_read_add_links (json_object_get (answer, "needed"), executable);
   GStrv roots = facts_find_roots (interpreter->python, answer, error);
   if (!roots)

@@ -94,11 +94,8 @@ session_variables (struct session *session, const char *const *names, GError **e
   /* One answer has all values, and JSON may need six bytes for one. */
   gsize count = MAX (g_strv_length ((char **)(guintptr)names), 1);
   question.bound = MIN (session->limits.value[LIMIT_VALUE], WIRE_ANSWER_MAX / 8 / count);
-  json_t *list = json_array ();
-  for (gsize i = 0; names[i]; i++)
-    json_array_append_new (list, json_string (names[i]));
   g_autoptr (json_t) details =
-      json_pack ("{s:o, s:I}", "names", list, "value_bytes", (json_int_t)question.bound);
+      json_pack ("{s:o, s:I}", "names", json_of_texts (names), "value_bytes", (json_int_t)question.bound);
   question.details = details;
   return session_ask (session, &question, error);
 }

@@ -48,9 +48,7 @@ cli_container_describe (const struct engine_access *found, const struct containe
   g_autofree char *built = image->built_us ? text_time (image->built_us) : NULL;
   g_autofree char *warning = container_image_warning (image, found->config->container_image_age_ms);
   g_auto (GStrv) names = g_strsplit (image->modules, ",", -1);
-  json_t *modules = json_array ();
-  for (gsize i = 0; names[i]; i++)
-    json_array_append_new (modules, json_text_or_null (names[i]));
+  json_t *modules = json_of_texts ((const char *const *)names);
   return json_pack ("{s:o, s:o, s:o, s:b, s:o, s:o, s:I, s:o, s:s, s:s, s:b}", "name",
                     json_text_or_null (image->name), "digest", json_text_or_null (image->digest), "version",
                     json_text_or_null (image->version), "fits", container_image_fits (image, NULL), "built",

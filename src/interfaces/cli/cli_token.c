@@ -38,10 +38,7 @@ static json_t *
 token_list_param (const char *word, G_GNUC_UNUSED const char *name, GError **error)
 {
   g_auto (GStrv) words = profile_list_parse (word, error);
-  json_t *list = words ? json_array () : NULL;
-  for (gsize i = 0; words && words[i]; i++)
-    json_array_append_new (list, json_text_or_null (words[i]));
-  return list;
+  return words ? json_of_texts ((const char *const *)words) : NULL;
 }
 
 static json_t *

@@ -11,19 +11,10 @@
 #include "policy/sign_in_codes.h"
 
 static json_t *
-server_control_texts (char *const *texts)
-{
-  json_t *list = json_array ();
-  for (gsize i = 0; texts[i]; i++)
-    json_array_append_new (list, json_string (texts[i]));
-  return list;
-}
-
-static json_t *
 server_control_addresses (struct http_server *http)
 {
   g_auto (GStrv) addresses = http ? http_server_addresses (http) : g_new0 (char *, 1);
-  return server_control_texts (addresses);
+  return json_of_texts ((const char *const *)addresses);
 }
 
 /* Whoever asks for it wants this daemon, so that it is not one that a command may replace or that ends for
@@ -148,8 +139,9 @@ server_reload (gpointer data, GError **error)
   g_autofree char *done = g_strjoinv (", ", applied), *left = g_strjoinv (", ", restart);
   log_info ("the configuration was read again; changed: %s; after a restart: %s", done[0] ? done : "nothing",
             left[0] ? left : "nothing");
-  return json_pack ("{s:o, s:o, s:o}", "applied", server_control_texts (applied), "restart",
-                    server_control_texts (restart), "http", server_control_addresses (server->http));
+  return json_pack ("{s:o, s:o, s:o}", "applied", json_of_texts ((const char *const *)applied), "restart",
+                    json_of_texts ((const char *const *)restart), "http",
+                    server_control_addresses (server->http));
 }
 
 gboolean
