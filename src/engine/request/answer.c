@@ -50,9 +50,11 @@ answer_copy (const json_t *object, const struct answer_member *members, guint64 
   return g_steal_pointer (&copy);
 }
 
-/* Each of LIST likewise, at most COUNT; NULL when one is malformed. */
+/* Each of LIST, at most COUNT, as COPY with DATA makes it, which returns NULL for what is malformed; then it
+ * is NULL. */
 static json_t *
-answer_copy_list (const json_t *list, const struct answer_member *members, guint64 most, gsize count)
+answer_copy_each (const json_t *list, gsize count, json_t *(*copy) (json_t *one, gconstpointer data),
+                  gconstpointer data)
 {
   g_autoptr (json_t) copies = json_array ();
   gsize index;
@@ -61,12 +63,32 @@ answer_copy_list (const json_t *list, const struct answer_member *members, guint
     return NULL;
   json_array_foreach (list, index, one)
   {
-    json_t *copy = answer_copy (one, members, most);
-    if (!copy)
+    json_t *copied = copy (one, data);
+    if (!copied)
       return NULL;
-    json_array_append_new (copies, copy);
+    json_array_append_new (copies, copied);
   }
   return g_steal_pointer (&copies);
+}
+
+struct answer_shape {
+  const struct answer_member *members;
+  guint64 most;
+};
+
+static json_t *
+answer_copy_shaped (json_t *one, gconstpointer data)
+{
+  const struct answer_shape *shape = data;
+  return answer_copy (one, shape->members, shape->most);
+}
+
+/* Objects with MEMBERS (answer_copy), at most COUNT. */
+static json_t *
+answer_copy_list (const json_t *list, const struct answer_member *members, guint64 most, gsize count)
+{
+  const struct answer_shape shape = {members, most};
+  return answer_copy_each (list, count, answer_copy_shaped, &shape);
 }
 
 json_t *
@@ -129,49 +151,19 @@ answer_read_digests (const json_t *answer)
 
 /* Something that is shown in a grid. NULL for lists and objects. */
 static json_t *
-answer_copy_cell (json_t *cell)
+answer_copy_cell (json_t *cell, G_GNUC_UNUSED gconstpointer unused)
 {
   if (json_is_string (cell))
     return message_cut (cell, CELL_TEXT_BYTES);
   return json_is_array (cell) || json_is_object (cell) ? NULL : json_incref (cell);
 }
 
-/* LIST, of at most MOST cells. */
+/* DATA is the number of cells that a row has. */
 static json_t *
-answer_copy_cells (const json_t *list, gsize most)
+answer_copy_row (json_t *row, gconstpointer data)
 {
-  g_autoptr (json_t) copies = json_array ();
-  gsize index;
-  json_t *cell;
-  if (!json_is_array (list) || json_array_size (list) > most)
-    return NULL;
-  json_array_foreach (list, index, cell)
-  {
-    json_t *copy = answer_copy_cell (cell);
-    if (!copy)
-      return NULL;
-    json_array_append_new (copies, copy);
-  }
-  return g_steal_pointer (&copies);
-}
-
-/* LIST, of at most MOST rows with WIDTH cells each. */
-static json_t *
-answer_copy_rows (const json_t *list, gsize width, guint64 most)
-{
-  g_autoptr (json_t) copies = json_array ();
-  gsize index;
-  json_t *row;
-  if (!json_is_array (list) || json_array_size (list) > most)
-    return NULL;
-  json_array_foreach (list, index, row)
-  {
-    json_t *copy = json_array_size (row) == width ? answer_copy_cells (row, width) : NULL;
-    if (!copy)
-      return NULL;
-    json_array_append_new (copies, copy);
-  }
-  return g_steal_pointer (&copies);
+  const gsize *width = data;
+  return json_array_size (row) == *width ? answer_copy_each (row, *width, answer_copy_cell, NULL) : NULL;
 }
 
 /* What the runner says when it has no rows (runner/python/rows.py), and what that means: a sentence of the
@@ -223,9 +215,11 @@ answer_read_rows (const json_t *answer, guint64 limit)
                       json_member_text (answer, "about"));
   g_autoptr (json_t) columns =
       answer_copy_list (json_object_get (answer, "columns"), columns_members, 0, COLUMNS_MAX);
+  const gsize width = json_array_size (columns);
   g_autoptr (json_t) rows =
-      columns ? answer_copy_rows (json_object_get (answer, "rows"), json_array_size (columns), limit) : NULL;
-  g_autoptr (json_t) index = rows ? answer_copy_cells (json_object_get (answer, "index"), limit) : NULL;
+      columns ? answer_copy_each (json_object_get (answer, "rows"), limit, answer_copy_row, &width) : NULL;
+  g_autoptr (json_t) index =
+      rows ? answer_copy_each (json_object_get (answer, "index"), limit, answer_copy_cell, NULL) : NULL;
   if (!index || json_array_size (index) != json_array_size (rows))
     return NULL;
   g_autoptr (json_t) page = json_pack ("{s:O, s:O, s:O}", "columns", columns, "rows", rows, "index", index);
