@@ -205,25 +205,27 @@ events_find (const struct events *events, gint64 number)
 
 /* ---- where events come from ---- */
 
-/* What a notification is as an event; FALSE: none. A session's end is told twice. */
+/* What a notification is as an event; FALSE: none. Sessions tell of their beginning and end to those who
+ * watch the list. */
 static gboolean
 event_kind_of (enum notification_kind kind, enum notification_change change, enum event_kind *ret_kind)
 {
-  static const struct {
-    enum notification_kind from;
-    gboolean changes; /* only changes are taken; else: all but changes are, where FROM has another row */
-    enum event_kind to;
-  } rows[] = {
-      {NOTIFICATION_SESSION, TRUE, EVENT_SESSION},   {NOTIFICATION_SESSION_LIST, FALSE, EVENT_SESSION},
-      {NOTIFICATION_APPROVAL, TRUE, EVENT_APPROVAL}, {NOTIFICATION_APPROVAL, FALSE, EVENT_APPROVAL},
-      {NOTIFICATION_REVIEW, TRUE, EVENT_REVIEW},     {NOTIFICATION_REVIEW, FALSE, EVENT_REVIEW},
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (rows[i].from == kind && rows[i].changes == (change == NOTIFICATION_CHANGED)) {
-      *ret_kind = rows[i].to;
-      return TRUE;
-    }
-  return FALSE;
+  switch (kind) {
+  case NOTIFICATION_SESSION:
+    *ret_kind = EVENT_SESSION;
+    return change == NOTIFICATION_CHANGED;
+  case NOTIFICATION_SESSION_LIST:
+    *ret_kind = EVENT_SESSION;
+    return change != NOTIFICATION_CHANGED;
+  case NOTIFICATION_APPROVAL:
+    *ret_kind = EVENT_APPROVAL;
+    return TRUE;
+  case NOTIFICATION_REVIEW:
+    *ret_kind = EVENT_REVIEW;
+    return TRUE;
+  default:
+    return FALSE;
+  }
 }
 
 static void
