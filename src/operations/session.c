@@ -130,26 +130,30 @@ session_compare_with (const struct operation_call *call, GError **error)
   return differences;
 }
 
+/* What ASK answers about the cursor in the code. */
+static json_t *
+session_ask_cursor (const struct operation_call *call,
+                    json_t *(*ask) (struct session *session, const char *code, guint64 cursor,
+                                    GError **error),
+                    GError **error)
+{
+  struct session *session = session_of (call, error);
+  json_t *answer =
+      session ? ask (session, operation_text (call, "code"), operation_number (call, "cursor"), error) : NULL;
+  session_unref (session);
+  return answer;
+}
+
 static json_t *
 session_complete_code (const struct operation_call *call, GError **error)
 {
-  struct session *session = session_of (call, error);
-  json_t *matches = session ? session_complete (session, operation_text (call, "code"),
-                                                operation_number (call, "cursor"), error)
-                            : NULL;
-  session_unref (session);
-  return matches;
+  return session_ask_cursor (call, session_complete, error);
 }
 
 static json_t *
 session_inspect_code (const struct operation_call *call, GError **error)
 {
-  struct session *session = session_of (call, error);
-  json_t *found = session ? session_inspect (session, operation_text (call, "code"),
-                                             operation_number (call, "cursor"), error)
-                          : NULL;
-  session_unref (session);
-  return found;
+  return session_ask_cursor (call, session_inspect, error);
 }
 
 static json_t *
