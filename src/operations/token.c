@@ -22,15 +22,22 @@
 
 /* ---- the functions ---- */
 
+/* The configuration of CALL, or that of this user, which *RET_OWNED has then, to be freed. */
+static const struct config *
+token_config (const struct operation_call *call, struct config **ret_owned, GError **error)
+{
+  *ret_owned = call->caller->engine ? NULL : config_load (NULL, error);
+  return call->caller->engine ? call->caller->engine->engine->host->config : *ret_owned;
+}
+
 /* The path of the file, the caller's. */
 static char *
-locate_file (const struct operation_caller *caller, GError **error)
+locate_file (const struct operation_call *call, GError **error)
 {
-  if (caller->engine)
-    return tokens_file (caller->engine->engine->host->config, error);
-  struct config *config = config_load (NULL, error);
+  struct config *owned;
+  const struct config *config = token_config (call, &owned, error);
   char *path = config ? tokens_file (config, error) : NULL;
-  config_free (config);
+  config_free (owned);
   return path;
 }
 
@@ -38,7 +45,7 @@ static GPtrArray *
 read_tokens (const struct operation_call *call, GError **error)
 {
   g_autoptr (GError) problem = NULL;
-  g_autofree char *path = locate_file (call->caller, error);
+  g_autofree char *path = locate_file (call, error);
   GPtrArray *tokens = path ? tokens_file_read (path, NULL, &problem) : NULL;
   /* The error is not the caller's. */
   if (problem)
@@ -66,14 +73,6 @@ token_show (const struct operation_call *call, GError **error)
 }
 
 /* ---- making one ---- */
-
-/* The configuration of CALL, or that of this user, which *RET_OWNED has then, to be freed. */
-static const struct config *
-token_config (const struct operation_call *call, struct config **ret_owned, GError **error)
-{
-  *ret_owned = call->caller->engine ? NULL : config_load (NULL, error);
-  return call->caller->engine ? call->caller->engine->engine->host->config : *ret_owned;
-}
 
 /* The texts of the list NAME; NULL for null. The caller's. */
 static GStrv
@@ -227,7 +226,7 @@ static json_t *
 token_revoke (const struct operation_call *call, GError **error)
 {
   struct revoking revoking = {.name = operation_text (call, "token")};
-  g_autofree char *path = locate_file (call->caller, error);
+  g_autofree char *path = locate_file (call, error);
   if (path && tokens_file_change (path, drop_token, &revoking, error))
     return revoking.shown;
   json_decref (revoking.shown);
