@@ -6,9 +6,11 @@
 #include "adder.h"
 #include "common/text.h"
 #include "engine/host/id.h"
+#include "library/library.h"
 #include "store/files.h"
 
-#define NAMES_SHOWN 20
+#define NAMES_SHOWN  20
+#define MEMORY_BYTES (G_GUINT64_CONSTANT (2) << 30)
 
 /* The number that the name of a table begins with, "table-3.csv"; 0: none. */
 static guint
@@ -36,8 +38,8 @@ compare_numbers (const void *a, const void *b)
   return left < right ? -1 : left > right;
 }
 
-static gboolean
-no_table (GPtrArray *rows, const char *run_id, guint number, GError **error)
+static void
+set_no_table (GPtrArray *rows, const char *run_id, guint number, GError **error)
 {
   g_autofree char *shown = text_one_line (run_id, ID_BYTES);
   g_autoptr (GString) there = g_string_new (NULL);
@@ -54,7 +56,6 @@ no_table (GPtrArray *rows, const char *run_id, guint number, GError **error)
         "no table of the run %s is kept: a run keeps the tables that it shows where `tables` names a "
         "format (an option of the run, or a key of its profile)",
         shown);
-  return FALSE;
 }
 
 struct file_row *
@@ -70,7 +71,7 @@ kept_table_find (struct store *store, const char *owner, const char *run_id, gui
   for (guint i = 0; i < rows->len; i++)
     if (kept_table_number_of (((struct file_row *)rows->pdata[i])->name) == number)
       return files_find (store, owner, ((struct file_row *)rows->pdata[i])->id, error);
-  (void)no_table (rows, run_id, number, error);
+  set_no_table (rows, run_id, number, error);
   return NULL;
 }
 
@@ -79,4 +80,22 @@ kept_table_open (struct store *store, const struct file_row *row, GError **error
 {
   struct blobs *blobs = store_blobs (store, error);
   return blobs ? blobs_get (blobs, row->blob, row->bytes, row->sha256, error) : -1;
+}
+
+AdderRequest *
+kept_table_request (const AdderRequest *options, const struct file_row *row, int fd,
+                    const struct kept_table_work *work, GError **error)
+{
+  AdderRequest *request = library_request_like (options, work->code);
+  const char *const arguments[] = {row->name, work->argument, NULL};
+  if (!library_owner (options))
+    adder_request_set_owner (request, row->owner, NULL);
+  adder_request_set_arguments (request, arguments);
+  adder_request_set_description (request, work->description);
+  if (adder_request_add_file (request, row->name, fd, error) &&
+      adder_request_set_limit (request, "wall_ms", work->wall_ms, error) &&
+      adder_request_set_limit (request, "memory_bytes", MEMORY_BYTES, error))
+    return request;
+  adder_request_free (request);
+  return NULL;
 }

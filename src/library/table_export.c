@@ -11,8 +11,7 @@
 #include "library/library.h"
 #include "store/files.h"
 
-#define WALL_MS      120000
-#define MEMORY_BYTES (G_GUINT64_CONSTANT (2) << 30)
+#define WALL_MS 120000
 
 /* Text stays text: "007" stays a string, and dates are not parsed. */
 static const char convert[] =
@@ -33,20 +32,11 @@ static AdderRequest *
 table_export_request_of (const AdderRequest *options, const struct file_row *row, const char *format, int fd,
                          GError **error)
 {
-  AdderRequest *request = library_request_like (options, convert);
-  /* The converted table has the owner of the original, even if an admin asked for it. */
-  if (!library_owner (options))
-    adder_request_set_owner (request, row->owner, NULL);
-  const char *const arguments[] = {row->name, NULL};
-  adder_request_set_arguments (request, arguments);
-  adder_request_set_description (request, "Writes a table in another format.");
-  adder_request_set_tables (request, format);
-  if (adder_request_add_file (request, row->name, fd, error) &&
-      adder_request_set_limit (request, "wall_ms", WALL_MS, error) &&
-      adder_request_set_limit (request, "memory_bytes", MEMORY_BYTES, error))
-    return request;
-  adder_request_free (request);
-  return NULL;
+  static const struct kept_table_work work = {convert, NULL, "Writes a table in another format.", WALL_MS};
+  AdderRequest *request = kept_table_request (options, row, fd, &work, error);
+  if (request)
+    adder_request_set_tables (request, format);
+  return request;
 }
 
 /* The id of the table in RESULT, or NULL with ERROR. The result's. */

@@ -11,9 +11,8 @@
 #include "library/kept_table.h"
 #include "library/library.h"
 
-#define WALL_MS      60000
-#define MEMORY_BYTES (G_GUINT64_CONSTANT (2) << 30)
-#define REPLY_BYTES  (G_GUINT64_CONSTANT (4) << 20)
+#define WALL_MS     60000
+#define REPLY_BYTES (G_GUINT64_CONSTANT (4) << 20)
 
 static const char read_rows[] = "import sys\n"
                                 "from adder_runner import rows\n"
@@ -23,20 +22,12 @@ static AdderRequest *
 table_rows_request (const AdderRequest *options, const struct file_row *row, const json_t *page, int fd,
                     GError **error)
 {
-  AdderRequest *request = library_request_like (options, read_rows);
   g_autofree char *asked = json_to_text (page);
-  const char *const arguments[] = {row->name, asked, NULL};
-  if (!library_owner (options))
-    adder_request_set_owner (request, row->owner, NULL);
-  adder_request_set_arguments (request, arguments);
-  adder_request_set_description (request, "Reads rows of a table.");
-  if (adder_request_add_file (request, row->name, fd, error) &&
-      adder_request_set_limit (request, "wall_ms", WALL_MS, error) &&
-      adder_request_set_limit (request, "memory_bytes", MEMORY_BYTES, error) &&
-      adder_request_set_limit (request, "reply_bytes", REPLY_BYTES, error))
-    return request;
-  adder_request_free (request);
-  return NULL;
+  const struct kept_table_work work = {read_rows, asked, "Reads rows of a table.", WALL_MS};
+  g_autoptr (AdderRequest) request = kept_table_request (options, row, fd, &work, error);
+  return request && adder_request_set_limit (request, "reply_bytes", REPLY_BYTES, error)
+             ? g_steal_pointer (&request)
+             : NULL;
 }
 
 /* As adder_run, but nothing of it is kept: a person who scrolls would fill the records. */
