@@ -256,7 +256,7 @@ def test_a_cell_that_waits_can_be_interrupted(session):
 
 def test_questions_can_be_interrupted(session):
     session.run("class Endless:\n    def __repr__(self):\n        print('asked')\n        while True: pass\nx = Endless()")
-    session.send(ASK, {"what": "value", "names": ["x"], "value_bytes": 100})
+    session.send(ASK, {"what": "variables", "names": ["x"], "value_bytes": 100})
     assert session.process.stdout.readline() == b"asked\n"
     session.interrupt(0)
     assert session.answer()[0]["error"]["type"] == "KeyboardInterrupt"
@@ -325,10 +325,10 @@ def test_variables_without_their_values(session):
     assert answer["count"] == 5 and [row["name"] for row in answer["variables"]] == ["text", "items", "f", "Odd", "odd"]
     assert {"name": "items", "type": "list", "shape": [2], "bytes": sys.getsizeof([1, 2])} in answer["variables"]
     assert all("value" not in row for row in answer["variables"])
-    answer = session.ask(what="value", names=["text", "missing", "odd"], value_bytes=100)
+    answer = session.ask(what="variables", names=["text", "missing", "odd"], value_bytes=100)
     assert [row["name"] for row in answer["variables"]] == ["text", "odd"] and answer["variables"][0]["value"] == "'abc'"
     session.run("long = 'x' * 10_000")
-    assert len(session.ask(what="value", names=["long"], value_bytes=100)["variables"][0]["value"]) <= 100
+    assert len(session.ask(what="variables", names=["long"], value_bytes=100)["variables"][0]["value"]) <= 100
 
 
 def test_reset_forgets(session):

@@ -41,11 +41,13 @@ class Refused(Exception):
 
 def of_variable(names, request):
     """The answer to a question for rows of a variable."""
-    name = request["name"]
+    return answer(lambda: table_of_variable(names, request["name"]), request)
+
+
+def answer(find, request):
+    """The page of the table that FIND returns, or why there is none."""
     try:
-        if name not in names:
-            raise Refused("missing")
-        return page(table_of(names[name]), request)
+        return page(find(), request)
     except Refused as refused:
         return {"refused": refused.kind, "about": tracebacks.clean(refused.about)[:NAME_MAX]}
 
@@ -53,7 +55,20 @@ def of_variable(names, request):
 # ---- tables ----
 
 
-class Frame:
+class Columns:
+    """What has a column at each position, of values in memory."""
+
+    def values(self, position, rows):
+        return self.column(position, rows).tolist()
+
+    def matching(self, text):
+        return matching_rows(self, text)
+
+    def in_order(self, position, chosen, descending):
+        return in_order(self, position, chosen, descending)
+
+
+class Frame(Columns):
     """A pandas DataFrame."""
 
     def __init__(self, frame):
@@ -69,20 +84,11 @@ class Frame:
         column = self.frame.iloc[:, position]
         return column if rows is None else column.iloc[rows]
 
-    def values(self, position, rows):
-        return self.column(position, rows).tolist()
-
     def index(self, rows):
         return self.frame.index[rows].tolist()
 
-    def matching(self, text):
-        return matching_rows(self, text)
 
-    def in_order(self, position, chosen, descending):
-        return in_order(self, position, chosen, descending)
-
-
-class Array:
+class Array(Columns):
     """A numpy array of one or two dimensions, where there may be no pandas."""
 
     def __init__(self, array):
@@ -99,17 +105,14 @@ class Array:
         column = self.array[:, position]
         return column if rows is None else column[rows]
 
-    def values(self, position, rows):
-        return self.column(position, rows).tolist()
-
     def index(self, rows):
         return list(range(*rows.indices(self.rows))) if isinstance(rows, slice) else rows.tolist()
 
-    def matching(self, text):
-        return matching_rows(self, text)
 
-    def in_order(self, position, chosen, descending):
-        return in_order(self, position, chosen, descending)
+def table_of_variable(names, name):
+    if name not in names:
+        raise Refused("missing")
+    return table_of(names[name])
 
 
 def table_of(value):
@@ -366,11 +369,7 @@ KINDS = {"double": "float64", "float": "float32", "string": "str", "large_string
 def of_file(name, request):
     """Prints the page that REQUEST, JSON, wants of the table in the file NAME."""
     request = json.loads(request)
-    try:
-        answer = page(read(name, request), request)
-    except Refused as refused:
-        answer = {"refused": refused.kind, "about": tracebacks.clean(refused.about)[:NAME_MAX]}
-    print(encode(answer))
+    print(encode(answer(lambda: read(name, request), request)))
 
 
 def read(name, request):
