@@ -18,6 +18,6 @@ void sign_in_codes_free (struct sign_in_codes *codes);
  * caller's. NULL with ERROR. From any thread. */
 char *sign_in_codes_make (struct sign_in_codes *codes, const char *account, gint64 now_us, GError **error);
 
-/* The account that CODE was made for, the caller's; the code is used up. NULL: it never was one, was used, or
- * is too old. From any thread. */
-char *sign_in_codes_take (struct sign_in_codes *codes, const char *code, gint64 now_us);
+/* The account that the code TEXT was made for, the caller's; the code is used up. NULL: it never was one, was
+ * used, or is too old. From any thread. */
+char *sign_in_codes_take (struct sign_in_codes *codes, const char *text, gint64 now_us);

@@ -70,9 +70,6 @@ char *message_write_question (const char *what, const json_t *details, gsize *re
 /* An object of bounded size, the caller's; NULL: TEXT is none. */
 json_t *message_parse (const char *text, gsize length);
 
-/* How many values TEXT, JSON, has, at least; also of what is no JSON. */
-gsize message_count_values (const char *text, gsize length);
-
 /* Whether VALUE is one of TYPES (enum field_type); 3.0 is no integer, and a list is one of counts. */
 gboolean message_has_type (const json_t *value, guint types);
 

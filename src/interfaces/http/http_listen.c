@@ -72,7 +72,7 @@ is_loopback (const struct sockaddr *address)
 gboolean
 http_listen_is_near (int fd)
 {
-  struct sockaddr_storage peer = {0};
+  struct sockaddr_in6 peer = {0}; /* the largest address that a listener has */
   socklen_t size = sizeof peer;
   return getpeername (fd, (struct sockaddr *)&peer, &size) == 0 && is_loopback ((struct sockaddr *)&peer);
 }

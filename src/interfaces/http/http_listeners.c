@@ -591,8 +591,8 @@ http_server_open (struct http_server *server, gboolean *ret_new, GError **error)
   *ret_new = now && !url;
   if (*ret_new && (listen_for_browser (server, now, "http://" HTTP_USUAL_ADDRESS, &taken) ||
                    listen_for_browser (server, now, "http://127.0.0.1:0", error))) {
-    g_autoptr (GPtrArray) listeners = http_listeners_now (server);
-    url = loopback_url (listeners);
+    g_autoptr (GPtrArray) listeners = http_listeners_open (server, error);
+    url = listeners ? loopback_url (listeners) : NULL;
   }
   g_mutex_unlock (&server->opening);
   return url;
