@@ -53,6 +53,7 @@ struct adder_run {
   const struct run_kind *kind;
   char id[ID_BYTES];
   enum phase phase;
+  gint has_ended;  /* atomic: run_has_ended */
   GError *failure; /* why no sandbox ran it */
   struct sandbox *sandbox;
   int packages_fd;     /* progress of installing packages for it; -1: none */
@@ -140,6 +141,10 @@ void run_send_seen (struct adder_run *run);
 /* The code's changes in the layer over its work directory, into run->changes, or why they are unknown into
  * run->unread. Ends the processes. */
 void run_collect_changes (struct adder_run *run);
+
+/* The result of a run whose code has ended, or for which there was no sandbox: the sandbox is given back. The
+ * caller's. */
+struct adder_result *run_conclude (struct adder_run *run);
 
 /* For a run under review: keeps its changes, or says in VERDICT why not. Returns the error for the result, or
  * NULL. */
