@@ -13,6 +13,10 @@
 #include "engine/run/run.h"
 #include "library/run_log.h"
 
+/* Between a run's end, of which its observers hear, and its removal from the table is no more than its
+ * result's way to the thread that pulls it. */
+#define REMOVAL_MS 1000
+
 /* A thread that waits for the end of a run. */
 struct waiter {
   struct interrupt interrupt;
@@ -263,7 +267,7 @@ runs_list (struct runs *runs, const char *owner)
   runs_purge (runs);
   for (GList *at = runs->order.head; at; at = at->next) {
     const struct entry *entry = at->data;
-    if (entry->run && (!owner || g_strcmp0 (entry->owner, owner) == 0))
+    if (entry->run && !run_has_ended (entry->run) && (!owner || g_strcmp0 (entry->owner, owner) == 0))
       json_array_append_new (list, runs_describe (entry));
   }
   g_mutex_unlock (&runs->lock);
@@ -333,24 +337,24 @@ void
 runs_wait (struct runs *runs, const char *owner, const char *run_id, guint64 wait_ms, int watch_fd)
 {
   struct waiter waiter = {.next = NULL};
-  gint64 deadline_us = g_get_monotonic_time () + (gint64)wait_ms * 1000;
-  if (wait_ms == 0 || !interrupt_init (&waiter.interrupt, watch_fd, NULL))
-    return;
   g_mutex_lock (&runs->lock);
   struct entry *entry = runs_find (runs, owner, run_id, NULL);
-  gboolean runs_yet = entry && entry->run;
-  if (runs_yet) {
+  AdderRun *run = entry ? entry->run : NULL;
+  if (run && run_has_ended (run))
+    wait_ms = MAX (wait_ms, REMOVAL_MS);
+  gboolean waits = run && wait_ms > 0 && interrupt_init (&waiter.interrupt, watch_fd, NULL);
+  if (waits) {
     waiter.next = entry->waiters;
     entry->waiters = &waiter;
   }
   g_mutex_unlock (&runs->lock);
-  if (runs_yet) {
-    struct pollfd room[INTERRUPT_POLLFDS];
-    (void)interrupt_wait (&waiter.interrupt, room, 0, deadline_us);
-    g_mutex_lock (&runs->lock);
-    runs_forget (runs, run_id, &waiter);
-    g_mutex_unlock (&runs->lock);
-  }
+  if (!waits)
+    return;
+  struct pollfd room[INTERRUPT_POLLFDS];
+  (void)interrupt_wait (&waiter.interrupt, room, 0, g_get_monotonic_time () + (gint64)wait_ms * 1000);
+  g_mutex_lock (&runs->lock);
+  runs_forget (runs, run_id, &waiter);
+  g_mutex_unlock (&runs->lock);
   interrupt_clear (&waiter.interrupt);
 }
 

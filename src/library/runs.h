@@ -46,7 +46,7 @@ struct run_log *runs_log (struct runs *runs, const char *owner, const char *run_
 /* Cancels it; a run that has ended is no error. ADDER_ERROR_NOT_FOUND. */
 gboolean runs_cancel (struct runs *runs, const char *owner, const char *run_id, GError **error);
 /* Waits until it is no longer active, at most WAIT_MS, or until the peer of the socket WATCH_FD (-1: none)
- * hangs up. */
+ * hangs up. With WAIT_MS 0 it waits for no run that goes on: whoever heard of a run's end finds it ended. */
 void runs_wait (struct runs *runs, const char *owner, const char *run_id, guint64 wait_ms, int watch_fd);
 
 /* Background runs and held results: what would be lost with the process. */

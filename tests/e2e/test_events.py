@@ -62,6 +62,31 @@ def test_a_run_begins_and_ends(served):
     assert events(served, served.alice, after=answer["next"])["events"] == []
 
 
+def test_who_hears_of_an_end_finds_the_run_ended(served):
+    """Each interface tells of the end before the caller has the result; readers may ask at that moment."""
+    after, stale, done = now(served), [], threading.Event()
+
+    def follow():
+        nonlocal after
+        while not done.is_set():
+            answer = events(served, after=after, owner="all", kinds="run", wait_ms=100)
+            after = answer["next"]
+            for each in answer["events"]:
+                shown = served.get(f"/v1/runs/{each['id']}?owner=all")
+                if each["change"] == "ended" and (shown.status != 200 or shown.json()["state"] != "ended"):
+                    stale.append((each["object"]["front_end"], shown.json()))
+
+    reader = threading.Thread(target=follow)
+    reader.start()
+    for number in range(100):
+        served.run(f"print({number})", served.alice)
+        ended = served.adder.call("run", "-c", f"print('x' * {number})")
+        assert ended.returncode == 0, ended
+    done.set()
+    reader.join()
+    assert stale == []
+
+
 def test_runs_of_all_interfaces(served):
     """Of the command line, of tools and of MCP, all told to a reader who may see them all."""
     after = now(served)

@@ -127,6 +127,7 @@ make_result (struct adder_run *run, const struct verdict *verdict, json_t *error
       .violations = parts.violations,
   };
   totals_add (&run->engine->totals, &counted);
+  g_atomic_int_set (&run->has_ended, TRUE);
   const struct request_end end = {verdict->outcome, error, run->attempt, parts.wall_us};
   for (guint i = 0; i < run->request->observer_count; i++)
     run->request->observers[i].ended (run->request->observers[i].data, &end);

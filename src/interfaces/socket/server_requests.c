@@ -73,16 +73,18 @@ send_result (int fd, const AdderResult *result, struct submission *request, GErr
   return protocol_send (fd, PROTOCOL_RESULT, frame->data, frame->len, NULL, 0, error);
 }
 
-/* Pulls the run's events and passes them on; REQUEST may be NULL. A client that takes no more ends it: the
- * rest is pulled and dropped. */
+/* Pulls the run's events and passes them on; REQUEST and LISTED, the table that RUN is in, may be NULL. A
+ * client that takes no more ends it: the rest is pulled and dropped. */
 static gboolean
-relay_run (int fd, AdderRun *run, struct submission *request, GError **error)
+relay_run (int fd, AdderRun *run, struct runs *listed, struct submission *request, GError **error)
 {
   AdderEvent event;
   gboolean ok = TRUE;
   while (adder_run_next (run, &event)) {
     if (event.kind == ADDER_EVENT_RESULT) {
       g_autoptr (AdderResult) result = event.result;
+      if (listed)
+        runs_remove (listed, run, NULL);
       ok = ok && send_result (fd, result, request, error);
     } else if (ok && !send_event (fd, &event, error)) {
       ok = FALSE;
@@ -127,8 +129,7 @@ server_requests_carry_out (struct connection *connection, struct submission *req
       .front_end = "cli",
   };
   runs_add (engine->runs, run, &note);
-  gboolean ok = relay_run (connection->fd, run, request, error);
-  runs_remove (engine->runs, run, NULL);
+  gboolean ok = relay_run (connection->fd, run, engine->runs, request, error);
   service_end (connection->server->service);
   return ok;
 }
@@ -167,7 +168,7 @@ relay_replay (struct connection *connection, AdderReplay *replay, GError **error
   while ((run = adder_replay_next (replay))) {
     gboolean ok = service_begin (connection->server->service, error);
     if (ok) {
-      ok = relay_run (connection->fd, run, NULL, error);
+      ok = relay_run (connection->fd, run, NULL, NULL, error);
       service_end (connection->server->service);
     }
     adder_run_free (run);
