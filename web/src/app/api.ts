@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon that served this page. The cookie of the sign-in travels with each request.
-import { Adder } from "adder-client";
+import { Adder, type SessionInfo } from "adder-client";
 import { bodyOf, pathOf, queryOf } from "../../../clients/typescript/src/bodies.js";
 import { Unauthorized } from "../../../clients/typescript/src/errors.js";
 import { type Asking, Http } from "../../../clients/typescript/src/http.js";
+import { Session } from "../../../clients/typescript/src/sessions.js";
 import { web } from "../../../clients/typescript/src/web.js";
 import { signedOut } from "./caller.js";
 
@@ -28,6 +29,11 @@ const options = {
 export const adder = new Adder(options);
 
 export const http = new Http(web(options), options);
+
+/** What acts on the session ID, which is not asked for before. */
+export function sessionOf(id: string): Session {
+  return new Session(http, { session_id: id } as SessionInfo);
+}
 
 /** Any other operation: METHOD and PATH as docs/http-routes.md has them. */
 export async function ask<T>(method: string, path: string, asking: Asking = {}): Promise<T> {

@@ -2,7 +2,7 @@
 // A cell that a person must approve first: what became of that, and the button that runs it then.
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
-import { ask, pathOf } from "../app/api.js";
+import { adder } from "../app/api.js";
 import { type FeedEvent, useFeed } from "../app/feed.js";
 import { hrefOf } from "../app/router.js";
 import { Icon } from "../parts/icons.js";
@@ -19,8 +19,8 @@ interface ApprovalNoteProps {
 export function ApprovalNote({ workspace, cell, id }: ApprovalNoteProps) {
   const state = useSignal("pending");
   useEffect(() => {
-    ask<{ state?: string }>("GET", pathOf("v1", "approvals", id)).then(
-      (approval) => (state.value = approval.state ?? "pending"),
+    adder.approvals.get(id).then(
+      (approval) => (state.value = approval.state),
       () => undefined,
     );
   }, [id]);

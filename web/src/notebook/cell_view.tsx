@@ -85,7 +85,7 @@ export const CellView = memo(({ workspace, cell, number }: CellViewProps) => {
 function eventsOf(workspace: Workspace, cell: Cell): EditorEvents {
   const { notebook } = workspace;
   return {
-    session: () => (notebook.ended.peek() ? undefined : notebook.sessionId),
+    session: () => (notebook.ended.peek() ? undefined : notebook.session()),
     changed: (text) => {
       cell.source.value = text;
       notebook.changed();

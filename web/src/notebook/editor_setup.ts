@@ -19,14 +19,16 @@ import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/sea
 import { Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
 import { drawSelection, EditorView, highlightSpecialChars, hoverTooltip, keymap, placeholder, type Tooltip } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { completionsAt, inspectionAt, type Inspection, type Match } from "./questions.js";
+import type { Session } from "adder-client";
+import type { CompletionMatch, Inspection } from "../../../clients/typescript/src/api.js";
+import { completionsAt, inspectionAt } from "./questions.js";
 
 export type Language = "python" | "markdown";
 
 /** What the notebook does with keys and changes. */
 export interface EditorEvents {
   /** The session that is asked. */
-  session: () => string | undefined;
+  session: () => Session | undefined;
   changed: (text: string) => void;
   focused: () => void;
   blurred: () => void;
@@ -242,7 +244,7 @@ function isProse(context: CompletionContext): boolean {
   return /Comment|String/.test(syntaxTree(context.state).resolveInner(context.pos, -1).name);
 }
 
-function optionOf({ text, kind, signature }: Match, inspect: (text: string) => Promise<Inspection | undefined>): Completion {
+function optionOf({ text, kind, signature }: CompletionMatch, inspect: (text: string) => Promise<Inspection | undefined>): Completion {
   const detail = signature ?? kind;
   return {
     label: text,

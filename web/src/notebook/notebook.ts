@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A notebook: the cells of one session, which of them is selected, and what becomes of all that when the session ends.
-import type { SessionInfo } from "adder-client";
+import type { Session, SessionInfo } from "adder-client";
 import { computed, signal } from "@preact/signals";
-import { Session } from "../../../clients/typescript/src/sessions.js";
-import { http } from "../app/api.js";
+import { sessionOf } from "../app/api.js";
 import { sayError } from "../parts/toasts.js";
 import { Cell, type CellType, type StoredCell } from "./cell.js";
 import { keyOf, ownerNow, saveNotebook, type StoredNotebook, type Upload } from "./store.js";
@@ -68,7 +67,7 @@ export class Notebook {
 
   /** What acts on the session, which is not asked for again. */
   session(): Session {
-    return new Session(http, this.info.peek() ?? ({ session_id: this.sessionId } as SessionInfo));
+    return sessionOf(this.sessionId);
   }
 
   get current(): Cell | undefined {

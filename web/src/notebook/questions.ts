@@ -1,47 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the session knows about code while it is typed. Cursors count characters there, and UTF-16 units here.
-import { ask, pathOf } from "../app/api.js";
-
-export interface Match {
-  text: string;
-  kind: string;
-  signature: string | null;
-}
-
-export interface Completion {
-  start: number;
-  end: number;
-  matches: Match[];
-}
-
-export interface Inspection {
-  found: boolean;
-  name: string;
-  type: string;
-  signature: string | null;
-  documentation: string | null;
-  value: string | null;
-}
+import type { Session } from "adder-client";
+import type { Completion, Inspection } from "../../../clients/typescript/src/api.js";
 
 const LONGEST_CODE = 100_000;
 
 /** What may stand at CURSOR. undefined: the session is at work, or does not answer. */
-export async function completionsAt(session: string, code: string, cursor: number, signal?: AbortSignal): Promise<Completion | undefined> {
-  const answer = await question<Completion>(session, "complete", code, cursor, signal);
+export async function completionsAt(session: Session, code: string, cursor: number, signal: AbortSignal): Promise<Completion | undefined> {
+  const answer = await answered(code, cursor, (at) => session.complete(code, at, { signal }));
   return answer && { ...answer, start: unitsOf(code, answer.start), end: unitsOf(code, answer.end) };
 }
 
 /** The object whose name stands at CURSOR. */
-export async function inspectionAt(session: string, code: string, cursor: number): Promise<Inspection | undefined> {
-  const answer = await question<Inspection>(session, "inspect", code, cursor);
+export async function inspectionAt(session: Session, code: string, cursor: number): Promise<Inspection | undefined> {
+  const answer = await answered(code, cursor, (at) => session.inspect(code, at));
   return answer?.found ? answer : undefined;
 }
 
-async function question<T>(session: string, what: string, code: string, cursor: number, signal?: AbortSignal): Promise<T | undefined> {
+async function answered<T extends { busy: boolean }>(code: string, cursor: number, question: (at: number) => Promise<T>): Promise<T | undefined> {
   if (code.length > LONGEST_CODE) return undefined;
-  const body = { code, cursor: [...code.slice(0, cursor)].length };
   try {
-    const answer = await ask<T & { busy?: boolean }>("POST", pathOf("v1", "sessions", session, what), { body, signal });
+    const answer = await question([...code.slice(0, cursor)].length);
     return answer.busy ? undefined : answer;
   } catch {
     return undefined; // completion is a convenience: it never disturbs

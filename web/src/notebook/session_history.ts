@@ -1,33 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cells that ran in the session but are not in the notebook: those of agents, and of other windows.
-import type { HistoryCell, ResultData } from "adder-client";
-import { InvalidRequest } from "../../../clients/typescript/src/errors.js";
-import { ask, pathOf, queryOf } from "../app/api.js";
+import type { HistoryCell } from "adder-client";
 import { Cell } from "./cell.js";
 import type { Notebook } from "./notebook.js";
 import type { Runner } from "./runner.js";
 
-interface CellOfHistory extends HistoryCell {
-  result?: ResultData | null;
-}
-
-interface SessionHistory {
-  cells: CellOfHistory[];
-  dropped: number;
-}
-
 // What the page, and the client, run to place, list and read files.
 const HELPER = /^\s*$|^\s*def _adder_(?:list|read)\(/;
-
-async function historyOf(sessionId: string): Promise<SessionHistory> {
-  const path = pathOf("v1", "sessions", sessionId, "history");
-  try {
-    return await ask<SessionHistory>("GET", path, { query: queryOf({ results: true }) });
-  } catch (error) {
-    if (!(error instanceof InvalidRequest)) throw error;
-    return ask<SessionHistory>("GET", path);
-  }
-}
 
 /**
  * Adds what is new to NOTEBOOK, before a last cell that has not run yet. false: a cell of the page began meanwhile. It may be in the answer
@@ -35,7 +14,7 @@ async function historyOf(sessionId: string): Promise<SessionHistory> {
  */
 export async function takeHistory(notebook: Notebook, runner: Runner): Promise<boolean> {
   const begun = runner.begun;
-  const { cells } = await historyOf(notebook.sessionId);
+  const { cells } = await notebook.session().history({ results: true });
   if (runner.begun !== begun) return false;
   const fresh = cells.filter(({ cell }) => !notebook.seen.has(cell));
   if (fresh.length === 0) return true;
@@ -50,7 +29,7 @@ export async function takeHistory(notebook: Notebook, runner: Runner): Promise<b
   return true;
 }
 
-function cellOf({ cell: number, code, outcome, started, wall_ms, result }: CellOfHistory): Cell {
+function cellOf({ cell: number, code, outcome, started, wall_ms, result }: HistoryCell): Cell {
   const cell = new Cell("code", code.replace(/\n$/, ""));
   if (result) cell.finish(result);
   else cell.run.value = { ...noNotes, outcome, wall_ms, ended: started };
