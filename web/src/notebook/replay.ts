@@ -2,8 +2,6 @@
 // Runs the recorded cells of a session again in a new one. Until that has ended the notebook stays as it is.
 import type { ReplayingEvent, SessionInfo } from "../../../clients/typescript/src/index.js";
 import { signal } from "@preact/signals";
-import { Session } from "../../../clients/typescript/src/sessions.js";
-import { adder, http } from "../app/api.js";
 import { Cell } from "./cell.js";
 import type { Notebook } from "./notebook.js";
 import { Runner } from "./runner.js";
@@ -46,8 +44,7 @@ export class NotebookReplay {
 
   /** The new session; fails with one sentence if there is none. Nothing has changed then. */
   async run(): Promise<SessionInfo> {
-    const session = await this.#session();
-    for await (const event of session.replayStream({ signal: this.#abort.signal })) {
+    for await (const event of this.#notebook.session().replayStream({ signal: this.#abort.signal })) {
       if (event.type === "end") return this.#ended(event);
       this.#take(event);
     }
@@ -100,16 +97,6 @@ export class NotebookReplay {
       return { ...step, running: false, outcome: cell?.outcome ?? step.outcome, differs: cell?.differs ?? [] };
     });
     return session;
-  }
-
-  async #session(): Promise<Session> {
-    const { sessionId } = this.#notebook;
-    try {
-      return await adder.sessions.get(sessionId);
-    } catch {
-      // The replay itself says why, if it cannot be done.
-      return new Session(http, { session_id: sessionId } as SessionInfo);
-    }
   }
 }
 

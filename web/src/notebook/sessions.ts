@@ -2,7 +2,7 @@
 // The sessions of the caller, and the notebooks of those that have ended.
 import type { SessionInfo, SessionOptions } from "adder-client";
 import { computed, effect, signal } from "@preact/signals";
-import { adder } from "../app/api.js";
+import { adder, sessionOf } from "../app/api.js";
 import { caller } from "../app/caller.js";
 import { type FeedEvent, onFeed, resyncs } from "../app/feed.js";
 import { hearingTime, hearSession, heardSince, knownSession, sessions, takeSession, takeSessions } from "./live_sessions.js";
@@ -65,7 +65,7 @@ export async function newSession(options: SessionOptions): Promise<SessionInfo> 
 }
 
 export async function endSession(sessionId: string): Promise<void> {
-  const info = await (await adder.sessions.get(sessionId)).end();
+  const info = await sessionOf(sessionId).end();
   hearSession(sessionId, undefined);
   const workspace = openedWorkspace(sessionId);
   workspace?.learn({ ...info, state: "ended" });

@@ -3,7 +3,7 @@
 import type { Variable } from "adder-client";
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { adder, messageOf } from "../app/api.js";
+import { messageOf, sessionOf } from "../app/api.js";
 import { variableRows } from "../output/rows.js";
 import { TableGrid } from "../output/table_grid.js";
 import { TextOutput } from "../output/text_output.js";
@@ -64,12 +64,10 @@ function Value({ sessionId, name }: { sessionId: string; name: string }) {
   const value = useSignal<string | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
   useEffect(() => {
-    const read = async () => {
-      const session = await adder.sessions.get(sessionId);
-      const [variable] = await session.variables([name]);
-      value.value = variable?.value ?? "";
-    };
-    read().catch((error) => (failure.value = messageOf(error)));
+    sessionOf(sessionId).variables([name]).then(
+      ([variable]) => (value.value = variable?.value ?? ""),
+      (error) => (failure.value = messageOf(error)),
+    );
   }, [sessionId, name]);
   if (failure.value) return <Failure>{failure.value}</Failure>;
   return value.value === undefined ? <p class="quiet">Loading…</p> : <TextOutput name="text" text={value.value} />;
