@@ -73,7 +73,7 @@ function WholeOutput({ id, stdout, stderr }: { id: string; stdout: number; stder
       busy.value = true;
       try {
         const pieces: BlobPart[] = [];
-        for await (const text of wholeOutput(id, stream)) pieces.push(text);
+        for await (const text of adder.results.read(id, { stream })) pieces.push(text);
         saveBlob(new Blob(pieces, { type: "text/plain" }), `${stream}.txt`);
       } finally {
         busy.value = false;
@@ -94,13 +94,4 @@ function WholeOutput({ id, stdout, stderr }: { id: string; stdout: number; stder
       )}
     </p>
   );
-}
-
-async function* wholeOutput(id: string, stream: "stdout" | "stderr"): AsyncGenerator<string> {
-  for (let offset = 0; ; ) {
-    const part = await adder.results.part(id, { stream, offset });
-    yield part.text ?? "";
-    if (part.at_end || part.next_offset <= offset) return;
-    offset = part.next_offset;
-  }
 }
