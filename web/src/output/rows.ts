@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of tables: from the daemon, which sorts and filters all of them, or from the beginning of a table that a result has.
+import type { TableRows } from "../../../clients/typescript/src/api.js";
+import type { RowsPage } from "../../../clients/typescript/src/sessions.js";
 import { ask, pathOf, queryOf } from "../app/api.js";
 
-export interface RowQuery {
-  offset: number;
-  limit: number;
-  sort?: string | undefined;
-  descending?: boolean | undefined;
-  filter?: string | undefined;
-}
+export type RowQuery = RowsPage & { offset: number; limit: number };
 
-export interface Rows {
-  columns: Array<{ name: string; type: string }>;
-  rows: unknown[][];
-  index: unknown[];
-  /** Rows of the table, and those that match the filter. */
-  total: number;
-  matching: number;
-  offset: number;
-}
+/** Some rows of a table, and how many there are. */
+export type Rows = Omit<TableRows, "columns_left_out">;
 
 export type RowSource = (query: RowQuery) => Promise<Rows>;
 

@@ -9,8 +9,6 @@ import { numberText, plural } from "../parts/format.js";
 import type { RowQuery, Rows, RowSource } from "./rows.js";
 import "./output.css";
 
-export type { RowQuery, Rows, RowSource };
-
 const PAGE_ROWS = 100;
 const TYPING_MS = 250;
 
