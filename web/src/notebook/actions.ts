@@ -40,7 +40,7 @@ export function editCell({ notebook }: Workspace, cell: Cell | undefined): void 
 
 export function exportNotebook({ notebook }: Workspace): void {
   const { cells, metadata } = notebook.stored();
-  const name = notebook.name ?? notebook.sessionId.slice(-8);
+  const name = sessionTitle({ name: notebook.name, session_id: notebook.sessionId });
   saveBlob(new Blob([toIpynb(cells, metadata)], { type: "application/x-ipynb+json" }), `${name}.ipynb`);
 }
 
@@ -102,7 +102,7 @@ function nameOf(file: string): string | null {
 }
 
 /** Places FILE in the directory of the session. */
-export async function uploadFile({ notebook, runner, filesVersion }: Workspace, file: File): Promise<void> {
+export async function uploadFile({ notebook, runner }: Workspace, file: File): Promise<void> {
   const session = notebook.session();
   if (caller.peek()?.keeps_files) {
     const { file_id } = await session.files.put(file, { name: file.name });
@@ -112,6 +112,5 @@ export async function uploadFile({ notebook, runner, filesVersion }: Workspace, 
     (await session.run("", { files: { [file.name]: file } })).check();
   }
   notebook.changed();
-  filesVersion.value++;
   runner.onSettled();
 }

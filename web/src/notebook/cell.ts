@@ -29,8 +29,6 @@ export interface Progress {
 export interface CellRun extends Notable {
   run_id: string;
   wall_ms: number;
-  /** The lines of printed text that the page has dropped. */
-  ended: string;
 }
 
 /** A cell as it is stored. */
@@ -162,7 +160,7 @@ export function newId(): string {
 function runOf(result: ResultData): CellRun {
   const { run_id, outcome, files, warnings, denials, violations, truncated, result_id, stdout_bytes, stderr_bytes, approval_id } = result;
   const notes = { run_id, outcome, files, warnings, denials, violations, truncated, result_id, stdout_bytes, stderr_bytes, approval_id };
-  return { ...notes, wall_ms: result.usage.wall_ms, ended: new Date().toISOString() };
+  return { ...notes, wall_ms: result.usage.wall_ms };
 }
 
 /** Printed text stays in the order in which it came between displays, unless events were missed. */
@@ -186,7 +184,7 @@ function storedOutput(output: CellOutput): StoredOutput {
   return { kind: "stream", name: output.name, text: output.chunks.text, dropped: output.chunks.dropped };
 }
 
-export function liveOutput(output: StoredOutput): CellOutput {
+function liveOutput(output: StoredOutput): CellOutput {
   if (output.kind !== "stream") return output;
   const chunks = new TextChunks(output.text);
   chunks.dropped += output.dropped;

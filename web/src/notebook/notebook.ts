@@ -74,10 +74,6 @@ export class Notebook {
     return this.cells.peek().find((cell) => cell.id === this.selected.peek());
   }
 
-  get isEmpty(): boolean {
-    return this.cells.peek().every((cell) => cell.source.peek().trim() === "" && cell.outputs.peek().length === 0);
-  }
-
   at(cell: Cell | undefined): number {
     return cell ? this.cells.peek().indexOf(cell) : -1;
   }
@@ -103,7 +99,7 @@ export class Notebook {
     return cell;
   }
 
-  insert(at: number, cell = new Cell("code"), editing = false): Cell {
+  insert(at: number, cell: Cell, editing = false): Cell {
     const cells = this.cells.peek();
     this.cells.value = [...cells.slice(0, at), cell, ...cells.slice(at)];
     this.select(cell, editing);

@@ -29,10 +29,10 @@ export async function takeHistory(notebook: Notebook, runner: Runner): Promise<b
   return true;
 }
 
-function cellOf({ cell: number, code, outcome, started, wall_ms, result }: HistoryCell): Cell {
+function cellOf({ cell: number, code, outcome, wall_ms, result }: HistoryCell): Cell {
   const cell = new Cell("code", code.replace(/\n$/, ""));
   if (result) cell.finish(result);
-  else cell.run.value = { ...noNotes, outcome, wall_ms, ended: started };
+  else cell.run.value = { ...noNotes, outcome, wall_ms };
   cell.count.value = number;
   return cell;
 }

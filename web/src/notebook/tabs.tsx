@@ -37,7 +37,7 @@ export function SessionTabs({ current }: { current: string | undefined }) {
             isCurrent={sessionId === current}
           />
         ))}
-        <li class="notebook-add">
+        <li>
           <IconButton icon="plus" label="New session" onClick={() => (adding.value = true)} />
         </li>
       </ul>

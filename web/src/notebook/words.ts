@@ -7,14 +7,9 @@ export function outcomeText(outcome: string): string {
   return outcome.replace(/_/g, " ");
 }
 
-/** The session's name, or the beginning of its id. */
+/** The session's name, or the end of its id: sessions made together begin alike. */
 export function sessionTitle(session: { name: string | null; session_id: string }): string {
-  return session.name ?? shortId(session.session_id);
-}
-
-/** The end of an id: sessions made together begin alike. */
-export function shortId(id: string): string {
-  return id.slice(-8);
+  return session.name ?? session.session_id.slice(-8);
 }
 
 /** "science, profile standard". */

@@ -80,7 +80,7 @@ export class Workspace {
 }
 
 /** undefined: there is none, or it is not known any more. Fails where the daemon does not answer. */
-export async function sessionInfo(session: string): Promise<SessionInfo | undefined> {
+async function sessionInfo(session: string): Promise<SessionInfo | undefined> {
   try {
     return (await adder.sessions.get(session)).info;
   } catch (error) {
@@ -124,8 +124,6 @@ async function begin(info: SessionInfo | undefined, stored: StoredNotebook | und
   if (interrupted && info && !notebook.ended.peek()) void workspace.runner.resume(interrupted);
   else if (info?.state === "ended") await takeHistory(notebook, workspace.runner).catch(() => undefined);
   else await workspace.refresh().catch(() => undefined);
-  const [first] = notebook.cells.peek();
-  if (!notebook.current && first) notebook.selected.value = first.id;
   return workspace;
 }
 

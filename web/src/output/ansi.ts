@@ -37,11 +37,6 @@ export function ansiPieces(text: string, before: AnsiStyle = NONE): { pieces: An
   return { pieces, after: style };
 }
 
-/** TEXT without escape sequences. */
-export function withoutAnsi(text: string): string {
-  return cleaned(text.replace(SEQUENCE, ""));
-}
-
 function cleaned(text: string): string {
   return text.replace(OTHER_CONTROLS, "");
 }

@@ -12,7 +12,7 @@ import "./output.css";
 export const PICTURE_MIMES = ["image/svg+xml", "image/png", "image/jpeg", "image/webp", "image/gif"];
 
 /** The address of the picture in DATA: it contains the whole picture, and an SVG in <img> can neither run nor load anything. */
-export function pictureUrl(data: Bundle): string | undefined {
+function pictureUrl(data: Bundle): string | undefined {
   for (const mime of PICTURE_MIMES) {
     const value = data[mime];
     if (typeof value !== "string") continue;

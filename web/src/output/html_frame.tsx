@@ -9,7 +9,7 @@ import "./output.css";
 const FIRST_PX = 40;
 const HIGHEST_PX = 800;
 
-export function HtmlFrame({ html, label = "HTML output" }: { html: string; label?: string }) {
+export function HtmlFrame({ html }: { html: string }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const loaded = useSignal(false);
   const height = useSignal(FIRST_PX);
@@ -31,7 +31,7 @@ export function HtmlFrame({ html, label = "HTML output" }: { html: string; label
     <iframe
       ref={frame}
       class="output-frame"
-      title={label}
+      title="HTML output"
       src="/frame.html"
       sandbox="allow-scripts"
       referrerpolicy="no-referrer"

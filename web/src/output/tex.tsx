@@ -30,11 +30,11 @@ function withoutStyleAttributes(work: () => void): void {
 }
 
 /** TEXT of text/latex: a formula with or without its dollars. */
-export function Tex({ text, block = true }: { text: string; block?: boolean }) {
+export function Tex({ text }: { text: string }) {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (ref.current) void showTex(ref.current, bare(text), block);
-  }, [text, block]);
+    if (ref.current) void showTex(ref.current, bare(text), true);
+  }, [text]);
   return <div class="output-tex" ref={ref} tabIndex={0} role="group" aria-label="Formula" />;
 }
 
