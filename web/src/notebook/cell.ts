@@ -169,7 +169,7 @@ function finished(live: CellOutput[], result: ResultData): CellOutput[] {
   const isDisplay = (output: { kind: string }) => output.kind === "display";
   const streams = live.filter((output) => output.kind === "stream");
   const complete = live.filter(isDisplay).length === whole.filter(isDisplay).length && (streams.length > 0 || !(result.stdout || result.stderr));
-  if (!complete) return whole.filter((output) => streams.length === 0 || output.kind !== "stream").reduce<CellOutput[]>((all, output) => [...all, fromOutput(output)], streams);
+  if (!complete) return [...streams, ...whole.filter((output) => streams.length === 0 || output.kind !== "stream").map(fromOutput)];
   const last = whole.filter((output) => output.kind === "value" || output.kind === "error");
   const shown = [...live.filter((output) => output.kind === "stream" || output.kind === "display"), ...last.map(fromOutput)];
   return annotated(shown as Output[], result) as CellOutput[];

@@ -107,10 +107,14 @@ export class Notebook {
     return cell;
   }
 
-  insertBeside(offset: 0 | 1, editing = false, type: CellType = "code"): Cell {
+  insertNew(at: number, type: CellType, editing = false): Cell {
     const cell = new Cell(type);
     cell.editing.value = type === "markdown";
-    return this.insert(this.at(this.current) + offset, cell, editing);
+    return this.insert(at, cell, editing);
+  }
+
+  insertBeside(offset: 0 | 1, editing = false): Cell {
+    return this.insertNew(this.at(this.current) + offset, "code", editing);
   }
 
   remove(cell: Cell): void {

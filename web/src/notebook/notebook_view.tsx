@@ -9,6 +9,7 @@ import { bytesText, durationText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
 import { trying } from "../parts/toasts.js";
 import { exportNotebook, importNotebook, runAll, startAgain } from "./actions.js";
+import type { CellType } from "./cell.js";
 import { CellView } from "./cell_view.js";
 import { FilesPanel, uploadAll } from "./files_panel.js";
 import { notebookKeys } from "./notebook_keys.js";
@@ -104,9 +105,8 @@ export function NotebookView({ workspace }: { workspace: Workspace }) {
   );
 }
 
-function addAtEnd({ notebook }: Workspace, type: "code" | "markdown"): void {
-  notebook.touch(notebook.cells.peek().at(-1) as never, false);
-  notebook.insertBeside(1, true, type);
+function addAtEnd({ notebook }: Workspace, type: CellType): void {
+  notebook.insertNew(notebook.cells.peek().length, type, true);
 }
 
 /** What is not saved yet is saved when the page is left. */
