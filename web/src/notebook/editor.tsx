@@ -35,8 +35,6 @@ interface EditorProps {
 
 export function Editor({ cell, language, label, events, handle, onMade, now }: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
-  const latest = useRef(events);
-  latest.current = events;
   const made = useSignal(false);
   const near = useNear(host) || now;
   useLayoutEffect(() => {
@@ -44,19 +42,9 @@ export function Editor({ cell, language, label, events, handle, onMade, now }: E
     if (!near || !element) return undefined;
     const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
     let gone = false;
-    const forwarded: EditorEvents = {
-      session: () => latest.current.session(),
-      changed: (text) => latest.current.changed(text),
-      focused: () => latest.current.focused(),
-      blurred: () => latest.current.blurred(),
-      run: (then) => latest.current.run(then),
-      leave: () => latest.current.leave(),
-      beyond: (steps) => latest.current.beyond(steps),
-      save: () => latest.current.save(),
-    };
     withSetup(({ createEditor }) => {
       if (gone) return;
-      handle.current = createEditor(root, cell.source.peek(), language, label, forwarded);
+      handle.current = createEditor(root, cell.source.peek(), language, label, events);
       made.value = true;
       onMade();
     });
@@ -66,7 +54,7 @@ export function Editor({ cell, language, label, events, handle, onMade, now }: E
       handle.current = undefined;
       made.value = false;
     };
-  }, [near, language, cell]);
+  }, [near, language, cell, events]);
   useEffect(() => {
     handle.current?.setLabel(label);
   }, [label, made.value]);
