@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One cell: its text, what it can do, and its output.
-import { effect } from "@preact/signals";
+import { effect, useComputed } from "@preact/signals";
 import { memo } from "preact/compat";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Markdown } from "../output/markdown.js";
@@ -29,7 +29,7 @@ export const CellView = memo(({ workspace, cell, number }: CellViewProps) => {
   const isMarkdown = cell.type.value === "markdown";
   const shown = isMarkdown && !cell.editing.value;
   const state = cell.state.value;
-  const selected = notebook.selected.value === cell.id;
+  const selected = useComputed(() => notebook.selected.value === cell.id).value;
   const label = `Cell ${number}`;
   const events = useMemo(() => eventsOf(workspace, cell), [workspace, cell]);
   /** Gives the focus to what is selected, if that is still to be done. An editor that is not there yet gets it when it is made. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs one below the other.
+import { memo } from "preact/compat";
 import { DisplayView } from "./display_view.js";
 import type { Output } from "./outputs.js";
 import { TextOutput } from "./text_output.js";
@@ -22,8 +23,9 @@ export function OutputList({ outputs, runId, onLine }: OutputListProps) {
   );
 }
 
-export function OneOutput({ output, runId, onLine }: Omit<OutputListProps, "outputs"> & { output: Output }) {
+/** One of them. It stays as it is while others come, or the progress of the run. */
+export const OneOutput = memo(({ output, runId, onLine }: Omit<OutputListProps, "outputs"> & { output: Output }) => {
   if (output.kind === "stream") return <TextOutput name={output.name} text={output.text} />;
   if (output.kind === "error") return <Traceback error={output.error} onLine={onLine} />;
   return <DisplayView data={output.data} chart={output.chart} runId={runId} table={output.table} />;
-}
+});
