@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that were uploaded to a session or made by its cells.
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { adder, messageOf } from "../app/api.js";
 import { caller } from "../app/caller.js";
 import { fileHref } from "../output/file_list.js";
 import { TextOutput } from "../output/text_output.js";
 import { Dialog, Failure, IconButton } from "../parts/controls.js";
+import { FileButton } from "../parts/file_button.js";
 import { bytesText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
 import { say, trying } from "../parts/toasts.js";
@@ -29,7 +30,6 @@ export function FilesPanel({ workspace }: { workspace: Workspace }) {
   const files = useSignal<ShownFile[]>([]);
   const failure = useSignal<string | undefined>(undefined);
   const shown = useSignal<ShownFile | undefined>(undefined);
-  const picker = useRef<HTMLInputElement>(null);
   const { notebook } = workspace;
   const version = workspace.filesVersion.value;
   const keeps = caller.value?.keeps_files ?? false;
@@ -39,20 +39,9 @@ export function FilesPanel({ workspace }: { workspace: Workspace }) {
   }, [workspace, version, keeps]);
   return (
     <>
-      <button type="button" class="notebook-upload" disabled={notebook.ended.value} onClick={() => picker.current?.click()}>
-        <Icon name="upload" size={16} /> Upload files
-      </button>
-      <input
-        ref={picker}
-        type="file"
-        multiple
-        hidden
-        aria-label="Files to upload"
-        onChange={(event) => {
-          const input = event.currentTarget;
-          void uploadAll(workspace, [...(input.files ?? [])]).then(() => (input.value = ""));
-        }}
-      />
+      <FileButton class="notebook-upload" multiple disabled={notebook.ended.value} inputLabel="Files to upload" onFiles={(chosen) => void uploadAll(workspace, chosen)}>
+        Upload files
+      </FileButton>
       {failure.value && <Failure>{failure.value}</Failure>}
       {files.value.length === 0 && <p class="quiet">{keeps ? "Drop files anywhere on the notebook. Files that cells write are listed here, too." : "This daemon does not store files, so they are not listed."}</p>}
       <ul class="notebook-files" aria-label="Files of the session">

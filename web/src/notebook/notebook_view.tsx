@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The notebook of one session: toolbar, cells, and the panel of variables and files.
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { useKeys } from "../app/keys.js";
 import { hrefOf } from "../app/router.js";
 import { Dialog, IconButton } from "../parts/controls.js";
@@ -12,6 +12,7 @@ import { exportNotebook, importNotebook, runAll, startAgain } from "./actions.js
 import type { CellType } from "./cell.js";
 import { CellView } from "./cell_view.js";
 import { FilesPanel, uploadAll } from "./files_panel.js";
+import { ImportButton } from "./import_button.js";
 import { notebookKeys } from "./notebook_keys.js";
 import { ReplayDialog } from "./replay_dialog.js";
 import { VariablesPanel } from "./variables_panel.js";
@@ -132,7 +133,6 @@ interface ToolbarProps {
 
 function Toolbar({ workspace, panel, onPanel, onReplay }: ToolbarProps) {
   const { notebook, runner } = workspace;
-  const picker = useRef<HTMLInputElement>(null);
   const isBusy = runner.running.value !== undefined;
   const info = notebook.info.value;
   return (
@@ -148,21 +148,9 @@ function Toolbar({ workspace, panel, onPanel, onReplay }: ToolbarProps) {
         <Icon name="branches" />
       </a>
       <IconButton icon="undo" label="Replay the session" onClick={onReplay} />
-      <IconButton icon="upload" label="Import a notebook (.ipynb)" onClick={() => picker.current?.click()} />
+      <ImportButton label="Import a notebook (.ipynb)" />
       <IconButton icon="download" label="Export the notebook (.ipynb)" onClick={() => exportNotebook(workspace)} />
       <IconButton icon="table" label="Variables and files" aria-pressed={panel} onClick={onPanel} />
-      <input
-        ref={picker}
-        type="file"
-        accept=".ipynb"
-        hidden
-        aria-label="Notebook to import"
-        onChange={(event) => {
-          const input = event.currentTarget;
-          const [file] = input.files ?? [];
-          if (file) void trying(() => importNotebook(file)).then(() => (input.value = ""));
-        }}
-      />
     </div>
   );
 }

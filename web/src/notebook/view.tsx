@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions as notebooks.
 import { signal, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { messageOf } from "../app/api.js";
 import { go } from "../app/router.js";
 import type { ViewProps } from "../app/views.js";
 import { Empty, Failure } from "../parts/controls.js";
-import { trying } from "../parts/toasts.js";
-import { importNotebook } from "./actions.js";
+import { ImportButton } from "./import_button.js";
 import { NewSession } from "./new_session.js";
 import { NotebookView } from "./notebook_view.js";
 import { followSessions, kept, sessions } from "./sessions.js";
@@ -69,7 +68,6 @@ function Opened({ id }: { id: string }) {
 
 /** What is shown before there is any session. */
 function First() {
-  const picker = useRef<HTMLInputElement>(null);
   return (
     <div class="notebook-first">
       <h2>Start a session</h2>
@@ -78,20 +76,9 @@ function First() {
         Sessions of your agents appear here, too.
       </p>
       <NewSession />
-      <button type="button" class="link" onClick={() => picker.current?.click()}>
+      <ImportButton class="link" icon={null}>
         Open a notebook (.ipynb)
-      </button>
-      <input
-        ref={picker}
-        type="file"
-        accept=".ipynb"
-        hidden
-        aria-label="Notebook to import"
-        onChange={(event) => {
-          const [file] = event.currentTarget.files ?? [];
-          if (file) void trying(() => importNotebook(file));
-        }}
-      />
+      </ImportButton>
     </div>
   );
 }

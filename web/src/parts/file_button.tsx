@@ -5,16 +5,19 @@ import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { Icon, type IconName } from "./icons.js";
 
-interface FileButtonProps {
+export interface FileButtonProps {
   /** The button's words; without them it is an icon with this label. */
   children?: ComponentChildren;
   label?: string;
-  icon?: IconName;
+  /** null: none. */
+  icon?: IconName | null;
   class?: string | undefined;
   /** As the attribute of <input>: ".csv,.xlsx". */
   accept?: string;
   multiple?: boolean;
   disabled?: boolean;
+  /** The name of the chooser itself. */
+  inputLabel?: string;
   onFiles: (files: File[]) => void;
 }
 
@@ -35,9 +38,9 @@ export function FileButton(props: FileButtonProps) {
         disabled={props.disabled}
         onClick={() => input.current?.click()}
       >
-        <Icon name={props.icon ?? "upload"} /> {props.children}
+        {props.icon !== null && <Icon name={props.icon ?? "upload"} />} {props.children}
       </button>
-      <input ref={input} type="file" hidden accept={props.accept} multiple={props.multiple} onChange={choose} />
+      <input ref={input} type="file" hidden aria-label={props.inputLabel} accept={props.accept} multiple={props.multiple} onChange={choose} />
     </>
   );
 }
