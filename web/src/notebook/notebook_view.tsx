@@ -5,6 +5,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { useKeys } from "../app/keys.js";
 import { hrefOf } from "../app/router.js";
 import { Dialog, IconButton } from "../parts/controls.js";
+import { DropPlace } from "../parts/file_button.js";
 import { bytesText, durationText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
 import { trying } from "../parts/toasts.js";
@@ -26,7 +27,6 @@ export function NotebookView({ workspace }: { workspace: Workspace }) {
   const panel = useSignal(wide.matches);
   const isWide = useSignal(wide.matches);
   const replaying = useSignal(false);
-  const dropping = useSignal(false);
   useKeys(useMemo(() => notebookKeys(workspace), [workspace]));
   useEffect(() => {
     const follow = () => {
@@ -37,10 +37,7 @@ export function NotebookView({ workspace }: { workspace: Workspace }) {
     return () => wide.removeEventListener("change", follow);
   }, []);
   useLeaving(workspace);
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    dropping.value = false;
-    const files = [...(event.dataTransfer?.files ?? [])];
+  const drop = (files: File[]) => {
     const notebooks = files.filter((file) => file.name.endsWith(".ipynb"));
     void uploadAll(workspace, files.filter((file) => !notebooks.includes(file)));
     for (const file of notebooks) void trying(() => importNotebook(file));
@@ -58,18 +55,7 @@ export function NotebookView({ workspace }: { workspace: Workspace }) {
     </>
   );
   return (
-    <div
-      class={`notebook ${panel.value && isWide.value ? "with-panel" : ""} ${dropping.value ? "dropping" : ""}`}
-      onDragOver={(event) => {
-        if (!event.dataTransfer?.types.includes("Files")) return;
-        event.preventDefault();
-        dropping.value = true;
-      }}
-      onDragLeave={(event) => {
-        if (!(event.relatedTarget instanceof Node) || !event.currentTarget.contains(event.relatedTarget)) dropping.value = false;
-      }}
-      onDrop={drop}
-    >
+    <DropPlace class={`notebook ${panel.value && isWide.value ? "with-panel" : ""}`} onFiles={drop}>
       <Toolbar workspace={workspace} onPanel={() => (panel.value = !panel.value)} panel={panel.value} onReplay={() => (replaying.value = true)} />
       {notebook.ended.value && <EndedNotice workspace={workspace} onReplay={() => (replaying.value = true)} />}
       <div class="notebook-columns">
@@ -97,12 +83,12 @@ export function NotebookView({ workspace }: { workspace: Workspace }) {
           {panels}
         </Dialog>
       )}
-      {dropping.value && <p class="notebook-drop">Drop files to place them in the session's directory, or a notebook (.ipynb) to open it</p>}
+      <p class="notebook-drop">Drop files to place them in the session's directory, or a notebook (.ipynb) to open it</p>
       {replaying.value && <ReplayDialog workspace={workspace} onClose={() => (replaying.value = false)} />}
       <p class="hidden-text" role="status">
         {runner.said.value}
       </p>
-    </div>
+    </DropPlace>
   );
 }
 

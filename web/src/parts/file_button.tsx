@@ -45,7 +45,7 @@ export function FileButton(props: FileButtonProps) {
   );
 }
 
-/** A place that takes dropped files; what is in it works as well without a mouse. */
+/** A place that takes dropped files, of the class "over" while some are held there; what is in it works as well without a mouse. */
 export function DropPlace({ class: name, onFiles, children }: { class: string; onFiles: (files: File[]) => void; children: ComponentChildren }) {
   const over = useSignal(false);
   const hover = (event: DragEvent) => {
@@ -53,13 +53,17 @@ export function DropPlace({ class: name, onFiles, children }: { class: string; o
     event.preventDefault();
     over.value = true;
   };
+  const leave = (event: DragEvent) => {
+    const place = event.currentTarget as HTMLElement;
+    if (!(event.relatedTarget instanceof Node) || !place.contains(event.relatedTarget)) over.value = false;
+  };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     over.value = false;
     onFiles([...(event.dataTransfer?.files ?? [])]);
   };
   return (
-    <div class={over.value ? `${name} over` : name} onDragOver={hover} onDragLeave={() => (over.value = false)} onDrop={drop}>
+    <div class={over.value ? `${name} over` : name} onDragOver={hover} onDragLeave={leave} onDrop={drop}>
       {children}
     </div>
   );
