@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cell of a notebook: its text, and what its last run showed. What is stored of it, and read again, is plain data.
-import type { ResultData } from "adder-client";
+import type { ResultData, RunEvent } from "adder-client";
 import { type Signal, signal } from "@preact/signals";
 import type { Notable } from "../output/notes.js";
 import { annotated, type DisplayOutput, type ErrorOutput, type Output, outputsOf } from "../output/outputs.js";
@@ -150,6 +150,14 @@ export class Cell {
     cell.kept = stored.kept;
     return cell;
   }
+}
+
+/** Shows an EVENT of CELL other than text and the result. It may update what another of CELLS displayed. */
+export function showEvent(cell: Cell, event: RunEvent, cells: Cell[]): void {
+  if (event.type === "progress") cell.progress.value = { text: event.text, done: event.done, of: event.of };
+  if (event.type === "missed") cell.print("stderr", `(${event.events} earlier events of this run are no longer kept)\n`);
+  if (event.type !== "display" || cell.display(event.data, event.display_id, event.update)) return;
+  for (const other of cells) other.display(event.data, event.display_id, true);
 }
 
 /** Letters and digits, as nbformat wants them. */

@@ -2,9 +2,8 @@
 // Runs the recorded cells of a session again in a new one. Until that has ended the notebook stays as it is.
 import type { ReplayingEvent, SessionInfo } from "../../../clients/typescript/src/index.js";
 import { signal } from "@preact/signals";
-import { Cell } from "./cell.js";
+import { Cell, showEvent } from "./cell.js";
 import type { Notebook } from "./notebook.js";
-import { Runner } from "./runner.js";
 import { StreamBuffer } from "./stream_buffer.js";
 
 export interface ReplayStep {
@@ -22,7 +21,6 @@ export class NotebookReplay {
   /** Cells that would end the new session as they ended the old one. */
   readonly leftOut = signal<number[]>([]);
   readonly #notebook: Notebook;
-  readonly #runner: Runner;
   readonly #abort = new AbortController();
   readonly #copies = new Map<number, Cell>();
   readonly cells: Cell[];
@@ -30,7 +28,6 @@ export class NotebookReplay {
 
   constructor(notebook: Notebook) {
     this.#notebook = notebook;
-    this.#runner = new Runner(notebook);
     this.cells = notebook.cells.peek().map((cell) => Cell.restored({ ...cell.stored(), running: undefined }));
     for (const cell of this.cells) {
       const count = cell.count.peek();
@@ -71,7 +68,7 @@ export class NotebookReplay {
       case "display":
       case "progress":
         this.#current?.buffer.flush();
-        if (this.#current) this.#runner.show(this.#current.cell, event);
+        if (this.#current) showEvent(this.#current.cell, event, this.cells);
         break;
       default:
         break;

@@ -6,7 +6,7 @@ import { Ended, NotFound } from "../../../clients/typescript/src/errors.js";
 import { adder, messageOf } from "../app/api.js";
 import { caller } from "../app/caller.js";
 import { outcomeText } from "./words.js";
-import type { Cell } from "./cell.js";
+import { type Cell, showEvent } from "./cell.js";
 import type { Notebook } from "./notebook.js";
 import { StreamBuffer } from "./stream_buffer.js";
 
@@ -107,35 +107,25 @@ export class Runner {
       }
       buffer.flush();
       if (event.type === "result") {
-        this.take(cell, event.result);
+        this.#take(cell, event.result);
         return event.result;
       }
-      this.show(cell, event);
+      if (event.type === "started") this.#begun(cell, event.run_id);
+      else showEvent(cell, event, this.#notebook.cells.peek());
     }
     return undefined;
   }
 
-  /** Shows an EVENT other than text and the result. */
-  show(cell: Cell, event: RunEvent): void {
-    if (event.type === "started") {
-      cell.runId = event.run_id;
-      this.#notebook.changed();
-    }
-    if (event.type === "progress") cell.progress.value = { text: event.text, done: event.done, of: event.of };
-    if (event.type === "missed") cell.print("stderr", `(${event.events} earlier events of this run are no longer kept)\n`);
-    if (event.type === "display" && !cell.display(event.data, event.display_id, event.update)) this.#updateElsewhere(event.data, event.display_id);
+  #begun(cell: Cell, runId: string): void {
+    cell.runId = runId;
+    this.#notebook.changed();
   }
 
-  take(cell: Cell, result: ResultData): void {
+  #take(cell: Cell, result: ResultData): void {
     cell.finish(result);
     const notebook = this.#notebook;
     if (result.session) notebook.seen.add(result.session.cell);
     if (result.error?.type === "SessionEnded") this.#hasEnded();
-  }
-
-  /** An update of what another cell displayed. */
-  #updateElsewhere(data: Record<string, unknown>, displayId: string | null): void {
-    for (const cell of this.#notebook.cells.peek()) cell.display(data, displayId, true);
   }
 
   #tell(cell: Cell, result: ResultData): void {
