@@ -204,7 +204,12 @@ function Busy({ chat }: { chat: Chat }) {
   );
 }
 
+/** An item that is as it was is not drawn again: a step that prints changes the chat with each piece of its output. */
 function ItemView({ item }: { item: Item }) {
+  return useMemo(() => shown(item), [item]);
+}
+
+function shown(item: Item) {
   switch (item.kind) {
     case "said":
       return (

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import "./code.css";
-import { type Language, type Line, linesOf, type Span } from "./highlight.js";
+import { type Language, type Line, linesOf, painterOf, type Span } from "./highlight.js";
 import { brokenContinuation, mixesTabs, type Piece, reveal, tabPieces } from "./reveal.js";
 
 interface CodeProps {
@@ -23,7 +23,8 @@ const EMPTY_RUN = 12;
 
 export function Code({ text, language = "python", reveal: reveals = false, numbers = false, label }: CodeProps) {
   const shown = useSignal(LINES_AT_ONCE);
-  const lines = linesOf(text, language);
+  const paint = painterOf(text, language);
+  const lines = useMemo(() => linesOf(text, paint), [text, paint]);
   const mixed = useMemo(() => reveals && mixesTabs(text), [text, reveals]);
   const rest = lines.length - shown.value;
   const classes = ["code", numbers && "numbered", reveals && "revealed", language === "diff" && "diff"].filter(Boolean).join(" ");

@@ -14,7 +14,7 @@ export type Language = "python" | "diff" | "json" | "text";
 /** Longer texts have no colours: to parse them would stop the page. */
 const MOST_CHARACTERS = 300_000;
 
-type Painter = (text: string) => Span[];
+export type Painter = (text: string) => Span[];
 const pythonPainter = signal<Painter | undefined>(undefined);
 let asked = false;
 
@@ -25,9 +25,13 @@ const painters: Record<Language, () => Painter> = {
   text: () => plainSpans,
 };
 
-/** The lines of TEXT, coloured. Until the parser is loaded they have no colours; the signal that is read here says when it is. */
-export function linesOf(text: string, language: Language): Line[] {
-  const paint = text.length > MOST_CHARACTERS ? plainSpans : painters[language]();
+/** What colours TEXT. Until the parser is loaded it gives no colours; the signal that is read here says when it is. */
+export function painterOf(text: string, language: Language): Painter {
+  return text.length > MOST_CHARACTERS ? plainSpans : painters[language]();
+}
+
+/** The lines of TEXT, coloured by PAINT. */
+export function linesOf(text: string, paint: Painter): Line[] {
   return splitLines(paint(text.replace(/\r\n/g, "\n")));
 }
 
