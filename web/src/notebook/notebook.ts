@@ -3,9 +3,10 @@
 import type { Session, SessionInfo } from "adder-client";
 import { computed, signal } from "@preact/signals";
 import { sessionOf } from "../app/api.js";
+import { keptOwner } from "../parts/kept.js";
 import { sayError } from "../parts/toasts.js";
 import { Cell, type CellType, type StoredCell } from "./cell.js";
-import { keyOf, ownerNow, saveNotebook, type StoredNotebook, type Upload } from "./store.js";
+import { keyOf, saveNotebook, type StoredNotebook, type Upload } from "./store.js";
 
 const SAVE_MS = 250;
 const MOST_DELETED = 50;
@@ -176,7 +177,7 @@ export class Notebook {
     const { sessionId, name, environment, profile, wallMs, uploads, metadata } = this;
     const seen = [...this.seen];
     const cells = this.cells.peek().map((cell) => cell.stored());
-    return { key: keyOf(sessionId), owner: ownerNow(), sessionId, name, environment, profile, wallMs, seen, uploads, metadata, cells, changed: Date.now() };
+    return { key: keyOf(sessionId), owner: keptOwner(), sessionId, name, environment, profile, wallMs, seen, uploads, metadata, cells, changed: Date.now() };
   }
 
   #atLeastOne(): void {

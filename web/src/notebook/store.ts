@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Notebooks as this browser keeps them, in IndexedDB: one for each session, separate for each account.
-import { caller } from "../app/caller.js";
+import { Database } from "../parts/database.js";
+import { keptOwner } from "../parts/kept.js";
 import type { StoredCell } from "./cell.js";
 
 export interface Upload {
@@ -30,34 +31,16 @@ export interface StoredNotebook {
 const MOST = 100; // notebooks
 const OLDEST_MS = 60 * 24 * 3600 * 1000;
 const STORE = "notebooks";
-let opened: Promise<IDBDatabase> | undefined;
+const database = new Database("adder-notebooks", (made) => {
+  made.createObjectStore(STORE, { keyPath: "key" }).createIndex("owner", "owner");
+});
 
-function database(): Promise<IDBDatabase> {
-  opened ??= new Promise((resolve, reject) => {
-    const asking = indexedDB.open("adder-notebooks", 1);
-    asking.onupgradeneeded = () => asking.result.createObjectStore(STORE, { keyPath: "key" }).createIndex("owner", "owner");
-    asking.onsuccess = () => resolve(asking.result);
-    asking.onerror = () => reject(asking.error);
-  });
-  return opened;
-}
-
-async function using<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-  const transaction = (await database()).transaction(STORE, mode);
-  const asking = work(transaction.objectStore(STORE));
-  return new Promise((resolve, reject) => {
-    transaction.oncomplete = () => resolve(asking.result);
-    transaction.onerror = () => reject(transaction.error);
-    transaction.onabort = () => reject(transaction.error);
-  });
-}
-
-export function ownerNow(): string {
-  return caller.peek()?.owner ?? caller.peek()?.name ?? "";
+function using<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  return database.using(STORE, mode, work);
 }
 
 export function keyOf(sessionId: string): string {
-  return `${ownerNow()}/${sessionId}`;
+  return `${keptOwner()}/${sessionId}`;
 }
 
 export async function loadNotebook(sessionId: string): Promise<StoredNotebook | undefined> {
@@ -74,7 +57,7 @@ export async function forgetNotebook(sessionId: string): Promise<void> {
 
 /** All notebooks of the account, the latest first. What is too old, or too much, is removed. */
 export async function listNotebooks(): Promise<StoredNotebook[]> {
-  const all = await using("readonly", (store) => store.index("owner").getAll(ownerNow()) as IDBRequest<StoredNotebook[]>);
+  const all = await using("readonly", (store) => store.index("owner").getAll(keptOwner()) as IDBRequest<StoredNotebook[]>);
   all.sort((a, b) => b.changed - a.changed);
   const kept = all.filter(({ changed }, at) => at < MOST && Date.now() - changed < OLDEST_MS);
   for (const { key } of all) if (!kept.some((each) => each.key === key)) await using("readwrite", (store) => store.delete(key));
