@@ -33,6 +33,7 @@ export async function keptList<T extends Kept>(name: KeptIn): Promise<T[]> {
 /** Keeps VALUE in place of what has its id, and forgets the oldest where there are too many. */
 export async function keep<T extends Kept>(name: KeptIn, value: T): Promise<void> {
   await database.using(name, "readwrite", (store) => store.put(value));
+  if ((await database.using(name, "readonly", (store) => store.count())) <= MOST) return; // to read all of them takes long
   for (const old of (await keptList(name)).slice(MOST)) await forget(name, old.id);
 }
 
