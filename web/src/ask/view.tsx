@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions about tables: give tables, ask, see how the answer comes, and ask on.
-import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { caller } from "../app/caller.js";
 import { type Shortcut, useKeys } from "../app/keys.js";
 import { go } from "../app/router.js";
@@ -13,23 +12,13 @@ import { NoModel } from "../parts/no_model.js";
 import { sayError } from "../parts/toasts.js";
 import { askQuestion, stop } from "./asking.js";
 import { QuestionView } from "./question_view.js";
-import { begin, conversations, current, currentId, load, remove } from "./state.js";
+import { begin, conversations, current, remove, useShown } from "./state.js";
 import { TablePanel } from "./table_panel.js";
 import "./view.css";
 
 export function View({ path }: ViewProps) {
-  const ready = useSignal(false);
+  const ready = useShown(path[0]);
   const field = useRef<HTMLTextAreaElement>(null);
-  const id = path[0];
-  useEffect(() => {
-    load()
-      .catch(sayError)
-      .finally(() => {
-        if (id && conversations.value.some((each) => each.id === id)) currentId.value = id;
-        else if (id || !current.value) begin();
-        ready.value = true;
-      });
-  }, [id]);
   const conversation = current.value;
   const running = conversation?.questions.find((question) => question.state === "running");
   const fresh = () => {
@@ -45,7 +34,7 @@ export function View({ path }: ViewProps) {
     [running?.id],
   );
   useKeys(keys);
-  if (!ready.value || !conversation) return <p class="loading">Loading…</p>;
+  if (!ready || !conversation) return <p class="loading">Loading…</p>;
   const send = (text: string) => {
     go("ask", [conversation.id], { replace: true });
     void askQuestion(conversation, text);

@@ -22,7 +22,7 @@ import { say as toast, sayError } from "../parts/toasts.js";
 import { upload } from "../parts/upload.js";
 import { chatFileName, chatMarkdown } from "./export.js";
 import { SettingsDialog, ToolsetPicker } from "./settings.js";
-import { begin, type Chat, chats, current, currentId, type Item, load, remove } from "./state.js";
+import { begin, type Chat, chats, current, currentId, type Item, remove, useShown } from "./state.js";
 import { StepView } from "./step_view.js";
 import { say, stop } from "./talking.js";
 import "./view.css";
@@ -45,19 +45,9 @@ async function attach(chat: Chat, files: File[]): Promise<void> {
 }
 
 export function View({ path }: ViewProps) {
-  const ready = useSignal(false);
   const settings = useSignal(false);
+  const ready = useShown(path[0]);
   const field = useRef<HTMLTextAreaElement>(null);
-  const id = path[0];
-  useEffect(() => {
-    load()
-      .catch(sayError)
-      .finally(() => {
-        if (id && chats.value.some((each) => each.id === id)) currentId.value = id;
-        else if (id || !current.value) begin();
-        ready.value = true;
-      });
-  }, [id]);
   const chat = current.value;
   const fresh = () => {
     attached.value = [];
@@ -74,7 +64,7 @@ export function View({ path }: ViewProps) {
     [],
   );
   useKeys(keys);
-  if (!ready.value || !chat) return <p class="loading">Loading…</p>;
+  if (!ready || !chat) return <p class="loading">Loading…</p>;
   const send = (text: string) => {
     const files = attached.value.flatMap((each) => (each.file ? [each.file] : []));
     attached.value = [];
