@@ -25,6 +25,16 @@ export const wasSignedIn = signal(false);
 
 export const isAdmin = computed(() => caller.value?.role === "admin");
 
+/** The owner of whom a request asks: admins see what is everybody's. undefined: the caller. */
+export function everybody(): "all" | undefined {
+  return isAdmin.peek() ? "all" : undefined;
+}
+
+/** Whether OWNER is the caller. */
+export function isMine(owner: string | null | undefined): boolean {
+  return owner === caller.value?.owner;
+}
+
 /** Whose things the page shows. */
 let shownOwner: string | null | undefined;
 

@@ -3,7 +3,7 @@
 import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ask, isSignedOut, queryOf } from "./api.js";
-import { caller, isAdmin } from "./caller.js";
+import { caller, everybody } from "./caller.js";
 
 export type EventKind = "run" | "session" | "approval" | "review";
 
@@ -68,7 +68,7 @@ async function listen(signal: AbortSignal): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     try {
-      const query = queryOf({ after: next, wait_ms: next === undefined ? 0 : WAIT_MS, owner: isAdmin.peek() ? "all" : undefined });
+      const query = queryOf({ after: next, wait_ms: next === undefined ? 0 : WAIT_MS, owner: everybody() });
       const answer = await ask<Events>("GET", "/v1/events", { query, endless: true, signal });
       if (failures > 0 || next === undefined || answer.missed || answer.next < next) resyncs.value++;
       for (const event of answer.events) for (const listener of [...listeners]) listener(event);

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { messageOf } from "../app/api.js";
-import { caller } from "../app/caller.js";
+import { caller, isMine } from "../app/caller.js";
 import { type Shortcut, useKeys } from "../app/keys.js";
 import { hrefOf } from "../app/router.js";
 import { Code, Revealed } from "../parts/code.js";
@@ -166,7 +166,7 @@ export function whyNot(): string | undefined {
 }
 
 function OthersChanges({ owner }: { owner: string | null }) {
-  if (owner === caller.value?.owner) return <p class="quiet">Loading…</p>;
+  if (isMine(owner)) return <p class="quiet">Loading…</p>;
   return <p class="notice">Only {owner ?? "their owner"} can see these changes, and so decide about them.</p>;
 }
 

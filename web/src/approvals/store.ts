@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of what waits, and the item that is looked at. What was decided while the page was open stays in the list.
 import { signal } from "@preact/signals";
-import { adder, ask, pathOf } from "../app/api.js";
+import { adder, ask, pathOf, queryOf } from "../app/api.js";
+import { everybody } from "../app/caller.js";
 import { onFeed, resyncs } from "../app/feed.js";
 import { type ApprovalRow, type Item, itemsOf, type ItemState, type ReviewRow, sorted, waits } from "./model.js";
-import { approvalsOfAll, ofAll } from "./waiting.js";
+import { approvalsOfAll } from "./waiting.js";
 
 /** undefined: not loaded yet. */
 export const items = signal<Item[] | undefined>(undefined);
@@ -95,7 +96,7 @@ export async function loadWhole(item: Item): Promise<void> {
   const { approval, review } = item;
   const sameReview = seen?.review?.digest === review?.digest && seen?.review?.state === review?.state;
   const [code, changes] = await Promise.all([
-    approval && (seen?.approval ?? ask<ApprovalRow>("GET", pathOf("v1", "approvals", item.id), ofAll())),
+    approval && (seen?.approval ?? ask<ApprovalRow>("GET", pathOf("v1", "approvals", item.id), { query: queryOf({ owner: everybody() }) })),
     review && (sameReview ? seen?.review : adder.reviews.get(review.review_id)),
   ]);
   wholes.delete(item.id);

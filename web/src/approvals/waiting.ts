@@ -3,18 +3,13 @@
 import { effect, signal } from "@preact/signals";
 import type { Approval } from "adder-client";
 import { adder, ask, queryOf } from "../app/api.js";
-import { caller, isAdmin } from "../app/caller.js";
+import { caller, everybody } from "../app/caller.js";
 import { onFeed, resyncs } from "../app/feed.js";
 
 export const waitingCount = signal(0);
 
-/** Admins see what everybody's code waits for. */
-export function ofAll(): { query: URLSearchParams } {
-  return { query: queryOf({ owner: isAdmin.peek() ? "all" : undefined }) };
-}
-
 export async function approvalsOfAll(): Promise<Approval[]> {
-  return (await ask<{ approvals: Approval[] }>("GET", "/v1/approvals", ofAll())).approvals;
+  return (await ask<{ approvals: Approval[] }>("GET", "/v1/approvals", { query: queryOf({ owner: everybody() }) })).approvals;
 }
 
 async function count(): Promise<void> {

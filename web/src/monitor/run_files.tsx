@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { FilePage, StoredFile } from "../../../clients/typescript/src/api.js";
 import { ask, pathOf, queryOf } from "../app/api.js";
-import { caller, isAdmin } from "../app/caller.js";
+import { caller, everybody } from "../app/caller.js";
 import { Dialog, IconButton } from "../parts/controls.js";
 import { bytesText, plural, timeText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
@@ -22,7 +22,7 @@ export function RunFiles({ known }: { known: KnownRun }) {
   const shown = useSignal<StoredFile | undefined>(undefined);
   useEffect(() => {
     if (known.state.state === "running" || !caller.value?.keeps_files) return;
-    const query = queryOf({ run_id: id, limit: 1000, owner: isAdmin.peek() ? "all" : undefined });
+    const query = queryOf({ run_id: id, limit: 1000, owner: everybody() });
     ask<FilePage>("GET", "/v1/files", { query }).then(
       (page) => {
         kept.value = page.files;
@@ -85,7 +85,7 @@ function mayPreview(file: StoredFile): boolean {
 }
 
 function contentOf(file: StoredFile, more: Record<string, string> = {}): string {
-  const query = queryOf({ ...more, owner: isAdmin.peek() ? "all" : undefined });
+  const query = queryOf({ ...more, owner: everybody() });
   return `${pathOf("v1", "files", file.file_id, "content")}${query.size > 0 ? `?${query}` : ""}`;
 }
 

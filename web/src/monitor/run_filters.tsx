@@ -2,8 +2,8 @@
 // The filters above the runs. What is typed counts when typing pauses.
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
-import { ask } from "../app/api.js";
-import { isAdmin } from "../app/caller.js";
+import { ask, queryOf } from "../app/api.js";
+import { everybody, isAdmin } from "../app/caller.js";
 import { isFiltered, noFilter, type RunFilter, runFilter } from "./run_filter.js";
 import { interfaceText, outcomeNames } from "./words.js";
 
@@ -66,7 +66,7 @@ function spaced(name: string): readonly [string, string] {
 
 /** The owners and interfaces that there are. */
 async function knownValues(): Promise<Known> {
-  const query = new URLSearchParams(isAdmin.peek() ? { owner: "all" } : {});
+  const query = queryOf({ owner: everybody() });
   const { by } = await ask<{ by: Record<"owner" | "front_end", Array<{ name: string | null }>> }>("GET", "/v1/records/stats", { query });
   const names = (list: Array<{ name: string | null }>) => list.map((each) => each.name ?? "").filter((name) => name !== "");
   return { owners: names(by.owner).sort(), frontEnds: [...new Set(["cli", "http", "mcp", ...names(by.front_end)])] };

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { DisplayEvent } from "../../../clients/typescript/src/events.js";
 import { http, messageOf, pathOf, queryOf } from "../app/api.js";
-import { isAdmin } from "../app/caller.js";
+import { everybody } from "../app/caller.js";
 import { online } from "../app/feed.js";
 import { DisplayView } from "../output/display_view.js";
 import { plural } from "../parts/format.js";
@@ -66,7 +66,7 @@ interface Place {
 
 /** Shows the events of the run ID in PLACE, up to its end. */
 async function follow(id: string, { tail, note, displays }: Place, signal: AbortSignal): Promise<void> {
-  const query = queryOf({ owner: isAdmin.peek() ? "all" : undefined });
+  const query = queryOf({ owner: everybody() });
   const path = `${pathOf("v1", "runs", id, "events")}${query.size > 0 ? `?${query}` : ""}`;
   for await (const event of http.events({ path, lastEventId: 0 }, "result", { signal })) {
     if (event.type === "stdout" || event.type === "stderr") tail.add(event.text);

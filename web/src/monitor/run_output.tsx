@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Part, ResultData } from "../../../clients/typescript/src/api.js";
 import { ask, messageOf, pathOf, queryOf } from "../app/api.js";
-import { isAdmin } from "../app/caller.js";
+import { everybody } from "../app/caller.js";
 import { ResultView } from "../output/result_view.js";
 import { Failure } from "../parts/controls.js";
 import { bytesText } from "../parts/format.js";
@@ -58,7 +58,7 @@ function Long({ id, stream }: { id: string; stream: "stdout" | "stderr" }) {
   const failure = useSignal<string | undefined>(undefined);
   const more = async () => {
     try {
-      const query = queryOf({ stream, offset: last.value?.next_offset ?? 0, limit: PART_BYTES, owner: isAdmin.peek() ? "all" : undefined });
+      const query = queryOf({ stream, offset: last.value?.next_offset ?? 0, limit: PART_BYTES, owner: everybody() });
       const part = await ask<Part>("GET", pathOf("v1", "results", id), { query });
       text.value += part.text ?? "";
       last.value = part;

@@ -3,7 +3,7 @@
 import { batch, effect, signal } from "@preact/signals";
 import type { RecordPage, RecordSummary, RunningRun } from "../../../clients/typescript/src/api.js";
 import { ask, messageOf, queryOf } from "../app/api.js";
-import { caller, isAdmin } from "../app/caller.js";
+import { caller, everybody } from "../app/caller.js";
 import { type FeedEvent, onFeed, resyncs } from "../app/feed.js";
 import { filterQuery } from "./run_filter.js";
 
@@ -108,7 +108,7 @@ export async function newest(): Promise<void> {
 
 async function loadRunning(): Promise<void> {
   try {
-    const query = queryOf({ owner: isAdmin.peek() ? "all" : undefined });
+    const query = queryOf({ owner: everybody() });
     const { runs } = await ask<{ runs: RunningRun[] }>("GET", "/v1/runs", { query });
     running.value = new Map(runs.filter((run) => run.state === "running").map((run) => [run.run_id, runningRow(run)]));
   } catch {

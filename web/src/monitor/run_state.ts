@@ -4,7 +4,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { Approval, Profile, RunRecord, RunState } from "../../../clients/typescript/src/api.js";
 import { adder, ask, messageOf, pathOf, queryOf } from "../app/api.js";
-import { isAdmin } from "../app/caller.js";
+import { everybody } from "../app/caller.js";
 import { type FeedEvent, onFeed, resyncs } from "../app/feed.js";
 
 export interface KnownRun {
@@ -43,13 +43,8 @@ export function useRun(id: string): LoadedRun {
   return { run, failure, reload };
 }
 
-/** Admins see what others ran as well. */
-function everybodys(): URLSearchParams {
-  return queryOf({ owner: isAdmin.peek() ? "all" : undefined });
-}
-
 async function loadRun(id: string): Promise<KnownRun> {
-  const state = await ask<RunState>("GET", pathOf("v1", "runs", id), { query: everybodys() });
+  const state = await ask<RunState>("GET", pathOf("v1", "runs", id), { query: queryOf({ owner: everybody() }) });
   const { result, record } = state;
   const [limits, approval] = await Promise.all([result?.limits ?? limitsOf(record), approvalOf(result?.approval_id ?? record?.more?.waits_for ?? record?.approval)]);
   return { state, limits: limits as KnownRun["limits"], approval };

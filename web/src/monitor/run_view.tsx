@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { RunRecord } from "../../../clients/typescript/src/api.js";
 import { ask, pathOf, queryOf } from "../app/api.js";
-import { caller } from "../app/caller.js";
+import { isMine } from "../app/caller.js";
 import { type Shortcut, useKeys } from "../app/keys.js";
 import { go, hrefOf } from "../app/router.js";
 import { Code } from "../parts/code.js";
@@ -65,7 +65,7 @@ function Known({ known, onChange }: { known: KnownRun; onChange: () => void }) {
           Run <span class="mono">{state.run_id}</span>
         </h1>
         <CopyButton text={state.run_id} what="the id" short />
-        {state.session && state.owner === caller.value?.owner && (
+        {state.session && isMine(state.owner) && (
           <a class="button" href={hrefOf("notebook", state.session)}>
             <Icon name="notebook" /> Open its session
           </a>
@@ -109,7 +109,7 @@ export function Section({ title, children }: { title: string; children: Componen
 
 function Cancel({ known, onChange }: { known: KnownRun; onChange: () => void }) {
   const { run_id: id, owner } = known.state;
-  const query = queryOf({ owner: owner === caller.value?.owner ? undefined : owner });
+  const query = queryOf({ owner: isMine(owner) ? undefined : owner });
   const cancel = async () => {
     const run = await trying(() => ask("DELETE", pathOf("v1", "runs", id), { query }));
     if (run) say("The run is cancelled.");
@@ -177,7 +177,7 @@ function Facts({ known }: { known: KnownRun }) {
     ["Interface", interfaceText(state.front_end)],
     ["Tool", record?.tool && <a href={toolHref(record.tool)}>{record.tool}</a>],
     ["Conversation", state.conversation],
-    ["Session", session && (state.owner === caller.value?.owner ? <a href={hrefOf("notebook", session)}>{session}</a> : session)],
+    ["Session", session && (isMine(state.owner) ? <a href={hrefOf("notebook", session)}>{session}</a> : session)],
     ["Cell", record?.cell],
     ["Profile", record?.profile],
     ["Environment", record?.environment],

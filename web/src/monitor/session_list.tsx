@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useCallback, useEffect } from "preact/hooks";
 import type { SessionInfo } from "../../../clients/typescript/src/api.js";
 import { ask, messageOf, pathOf, queryOf } from "../app/api.js";
-import { caller, isAdmin } from "../app/caller.js";
+import { everybody, isAdmin, isMine } from "../app/caller.js";
 import { onFeed, resyncs } from "../app/feed.js";
 import { hrefOf } from "../app/router.js";
 import { Empty, Failure, IconButton, Outcome } from "../parts/controls.js";
@@ -21,7 +21,7 @@ export function SessionList() {
   const ending = useSignal<SessionInfo | undefined>(undefined);
   const load = useCallback(async () => {
     try {
-      const all = (await ask<{ sessions: SessionInfo[] }>("GET", "/v1/sessions", { query: queryOf({ owner: isAdmin.peek() ? "all" : undefined }) })).sessions;
+      const all = (await ask<{ sessions: SessionInfo[] }>("GET", "/v1/sessions", { query: queryOf({ owner: everybody() }) })).sessions;
       sessions.value = all.filter((session) => session.state !== "ended").sort((a, b) => b.memory_bytes - a.memory_bytes);
       failure.value = undefined;
     } catch (error) {
@@ -45,7 +45,7 @@ export function SessionList() {
   }, []);
   const end = async (session: SessionInfo) => {
     ending.value = undefined;
-    const query = queryOf({ owner: isOwn(session) ? undefined : session.owner });
+    const query = queryOf({ owner: isMine(session.owner) ? undefined : session.owner });
     const ended = await trying(() => ask("DELETE", pathOf("v1", "sessions", session.session_id), { query }));
     if (ended) say(`The session ${nameOf(session)} has ended.`);
     await load();
@@ -107,7 +107,7 @@ export function SessionList() {
             {list.map((session) => (
               <tr key={session.session_id}>
                 <td class="runs-break">
-                  {isOwn(session) ? <a href={hrefOf("notebook", session.session_id)}>{nameOf(session)}</a> : nameOf(session)}
+                  {isMine(session.owner) ? <a href={hrefOf("notebook", session.session_id)}>{nameOf(session)}</a> : nameOf(session)}
                 </td>
                 <td>
                   <Outcome outcome={session.state} />
@@ -120,7 +120,7 @@ export function SessionList() {
                 <td class="runs-wide">{session.environment}</td>
                 <td class="number runs-wide">{session.expires_in_ms === null ? "–" : durationText(session.expires_in_ms)}</td>
                 <td class="actions">
-                  {isOwn(session) && (
+                  {isMine(session.owner) && (
                     <a class="button icon-button" href={hrefOf("branches", session.session_id)} aria-label={`Branches of ${nameOf(session)}`} title="Branches">
                       <Icon name="branches" />
                     </a>
@@ -145,10 +145,6 @@ export function SessionList() {
       )}
     </>
   );
-}
-
-function isOwn(session: SessionInfo): boolean {
-  return session.owner === caller.value?.owner;
 }
 
 function nameOf(session: SessionInfo): string {
