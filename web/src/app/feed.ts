@@ -40,6 +40,27 @@ export function onFeed(listener: Listener): () => void {
   return () => void listeners.delete(listener);
 }
 
+/** Gathers the events that CONCERNS lets through for PAUSE_MS, and calls WORK with them; the value stops that. */
+export function afterFeed(concerns: (event: FeedEvent) => boolean, work: (events: FeedEvent[]) => void, pauseMs: number): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let gathered: FeedEvent[] = [];
+  const now = () => {
+    const events = gathered;
+    timer = undefined;
+    gathered = [];
+    work(events);
+  };
+  const stop = onFeed((event) => {
+    if (!concerns(event)) return;
+    gathered.push(event);
+    timer ??= setTimeout(now, pauseMs);
+  });
+  return () => {
+    stop();
+    clearTimeout(timer);
+  };
+}
+
 /** Calls LISTENER with each event of KIND while the component is shown. */
 export function useFeed(kind: EventKind, listener: Listener): void {
   useEffect(() => {

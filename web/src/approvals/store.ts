@@ -3,15 +3,14 @@
 import { signal } from "@preact/signals";
 import { adder, ask, pathOf, queryOf } from "../app/api.js";
 import { everybody } from "../app/caller.js";
-import { onFeed, resyncs } from "../app/feed.js";
+import { afterFeed, resyncs } from "../app/feed.js";
 import { type ApprovalRow, type Item, itemsOf, type ItemState, type ReviewRow, sorted, waits } from "./model.js";
-import { approvalsOfAll } from "./waiting.js";
+import { approvalsOfAll, isApproval, PAUSE_MS } from "./waiting.js";
 
 /** undefined: not loaded yet. */
 export const items = signal<Item[] | undefined>(undefined);
 export const listFailure = signal<unknown>(undefined);
 
-const PAUSE_MS = 60;
 const KEPT_DECIDED = 200;
 const KEPT_WHOLES = 30;
 
@@ -60,19 +59,11 @@ export function noteDecision(id: string, made: Decided | undefined): void {
 
 /** Keeps the list current until the value is called. */
 export function watchItems(): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const stopFeed = onFeed((event) => {
-    if (event.kind !== "approval" && event.kind !== "review") return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      void loadList();
-    }, PAUSE_MS);
-  });
+  const stopFeed = afterFeed(isApproval, () => void loadList(), PAUSE_MS);
   const stopResync = resyncs.subscribe(() => void loadList());
   return () => {
     stopFeed();
     stopResync();
-    clearTimeout(timer);
   };
 }
 

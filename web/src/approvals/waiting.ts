@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import type { Approval } from "adder-client";
 import { adder, ask, queryOf } from "../app/api.js";
 import { caller, everybody } from "../app/caller.js";
-import { onFeed, resyncs } from "../app/feed.js";
+import { afterFeed, type FeedEvent, resyncs } from "../app/feed.js";
 
 export const waitingCount = signal(0);
 
@@ -22,11 +22,16 @@ async function count(): Promise<void> {
   }
 }
 
+/** Whether EVENT is about something that waits for a decision. Several come at once; they are gathered for PAUSE_MS. */
+export function isApproval({ kind }: FeedEvent): boolean {
+  return kind === "approval" || kind === "review";
+}
+
+export const PAUSE_MS = 60;
+
 /** Counts now, and whenever something may have changed. */
 export function startWaiting(): void {
-  onFeed((event) => {
-    if (event.kind === "approval" || event.kind === "review") void count();
-  });
+  afterFeed(isApproval, () => void count(), PAUSE_MS);
   effect(() => {
     void resyncs.value;
     if (caller.value) void count();

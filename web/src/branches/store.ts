@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import type { Variable } from "adder-client";
 import { ask, pathOf, queryOf } from "../app/api.js";
-import { onFeed, resyncs } from "../app/feed.js";
+import { afterFeed, type FeedEvent, resyncs } from "../app/feed.js";
 import type { CellRow, HistoryOf, SessionRow } from "./model.js";
 
 /** undefined: not loaded yet. */
@@ -22,7 +22,7 @@ function stampOf(session: SessionRow): string {
   return `${session.cells} ${session.state === "busy"} ${last}`;
 }
 
-/** Loads the list, and the cells of those of FAMILY (all ids of it; undefined: of none). */
+/** Loads the list. */
 export async function load(): Promise<void> {
   try {
     sessions.value = (await ask<{ sessions: SessionRow[] }>("GET", "/v1/sessions")).sessions;
@@ -73,18 +73,11 @@ export function forgetHistory(id: string): void {
 
 /** Keeps the list current until the value is called. */
 export function watchSessions(): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const soon = () => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      void load();
-    }, PAUSE_MS);
+  const changed = (events: FeedEvent[]) => {
+    for (const { id } of events) stamps.delete(id);
+    void load();
   };
-  const stopFeed = onFeed((event) => {
-    if (event.kind !== "session" && !(event.kind === "run" && event.object["session_id"])) return;
-    stamps.delete(event.id);
-    soon();
-  });
+  const stopFeed = afterFeed(({ kind }) => kind === "session", changed, PAUSE_MS);
   const stopResync = resyncs.subscribe(() => {
     stamps.clear();
     void load();
@@ -92,7 +85,6 @@ export function watchSessions(): () => void {
   return () => {
     stopFeed();
     stopResync();
-    clearTimeout(timer);
   };
 }
 

@@ -5,7 +5,7 @@ import { useCallback, useEffect } from "preact/hooks";
 import type { SessionInfo } from "../../../clients/typescript/src/api.js";
 import { ask, messageOf, pathOf, queryOf } from "../app/api.js";
 import { everybody, isAdmin, isMine } from "../app/caller.js";
-import { onFeed, resyncs } from "../app/feed.js";
+import { afterFeed, type FeedEvent, resyncs } from "../app/feed.js";
 import { hrefOf } from "../app/router.js";
 import { Empty, Failure, IconButton, Outcome } from "../parts/controls.js";
 import { bytesText, durationText, numberText, plural } from "../parts/format.js";
@@ -14,6 +14,10 @@ import { say, trying } from "../parts/toasts.js";
 import { Confirm } from "./confirm.js";
 
 const PAUSE_MS = 500;
+
+function concerns({ kind, object }: FeedEvent): boolean {
+  return kind === "session" || (kind === "run" && Boolean(object["session"]));
+}
 
 export function SessionList() {
   const sessions = useSignal<SessionInfo[] | undefined>(undefined);
@@ -29,20 +33,7 @@ export function SessionList() {
     }
   }, []);
   useEffect(() => void load(), [resyncs.value]);
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const later = () => {
-      timer = undefined;
-      void load();
-    };
-    const stop = onFeed((event) => {
-      if (event.kind === "session" || (event.kind === "run" && event.object["session"])) timer ??= setTimeout(later, PAUSE_MS);
-    });
-    return () => {
-      stop();
-      clearTimeout(timer);
-    };
-  }, []);
+  useEffect(() => afterFeed(concerns, () => void load(), PAUSE_MS), []);
   const end = async (session: SessionInfo) => {
     ending.value = undefined;
     const query = queryOf({ owner: isMine(session.owner) ? undefined : session.owner });
