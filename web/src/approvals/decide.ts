@@ -5,7 +5,8 @@ import { adder, ask, pathOf } from "../app/api.js";
 import { isAdmin } from "../app/caller.js";
 import { say, sayError } from "../parts/toasts.js";
 import { type Item, type ItemState, stateTexts } from "./model.js";
-import { type Decided, items, loadList, noteDecision } from "./store.js";
+import { type Decided, items, noteDecision } from "./store.js";
+import { loadLists } from "./waiting.js";
 
 export type Decision = { kind: "approve"; always: boolean } | { kind: "deny"; reason: string } | { kind: "undo" };
 
@@ -14,7 +15,7 @@ export async function decide(item: Item, decision: Decision): Promise<boolean> {
   try {
     if (await wasDecided(item)) return false;
     noteDecision(item.id, await carryOut(item, decision));
-    await loadList();
+    await loadLists();
     if (decision.kind === "undo") say("Undone. The changes wait again.");
     return true;
   } catch (error) {
@@ -25,7 +26,7 @@ export async function decide(item: Item, decision: Decision): Promise<boolean> {
 
 /** Another window may have decided first. Then its decision is what the page shows, and that is no error. */
 async function wasDecided(item: Item): Promise<boolean> {
-  await loadList();
+  await loadLists();
   const now = items.value?.find((each) => each.id === item.id);
   if (!now || now.state === item.state) return false;
   say(`Somebody decided meanwhile: ${stateTexts[now.state]}.`);

@@ -3,13 +3,11 @@
 import { signal } from "@preact/signals";
 import { adder, ask, pathOf, queryOf } from "../app/api.js";
 import { everybody } from "../app/caller.js";
-import { afterFeed, resyncs } from "../app/feed.js";
-import { type ApprovalRow, type Item, itemsOf, type ItemState, type ReviewRow, sorted, waits } from "./model.js";
-import { approvalsOfAll, isApproval, PAUSE_MS } from "./waiting.js";
+import { type ApprovalRow, type Item, itemsOf, type ItemState, sorted, waits } from "./model.js";
+import { type Lists, lists, loadLists } from "./waiting.js";
 
 /** undefined: not loaded yet. */
 export const items = signal<Item[] | undefined>(undefined);
-export const listFailure = signal<unknown>(undefined);
 
 const KEPT_DECIDED = 200;
 const KEPT_WHOLES = 30;
@@ -22,15 +20,9 @@ export interface Decided {
 
 const decisions = new Map<string, Decided>();
 
-export async function loadList(): Promise<void> {
-  try {
-    const [approvals, reviews] = await Promise.all([approvalsOfAll(), adder.reviews.list()]);
-    const found = itemsOf(approvals, reviews as ReviewRow[], Date.now());
-    items.value = sorted([...found, ...vanished(found)]);
-    listFailure.value = undefined;
-  } catch (error) {
-    listFailure.value = error;
-  }
+function take({ approvals, reviews, time }: Lists): void {
+  const found = itemsOf(approvals, reviews, time);
+  items.value = sorted([...found, ...vanished(found)]);
 }
 
 /** Items of the list so far that FOUND no longer has. One that had expired is not kept. */
@@ -57,14 +49,11 @@ export function noteDecision(id: string, made: Decided | undefined): void {
   else decisions.delete(id);
 }
 
-/** Keeps the list current until the value is called. */
+/** Keeps the list current until the value is called, from an answer on that was asked for now: the first item that is shown stays. */
 export function watchItems(): () => void {
-  const stopFeed = afterFeed(isApproval, () => void loadList(), PAUSE_MS);
-  const stopResync = resyncs.subscribe(() => void loadList());
-  return () => {
-    stopFeed();
-    stopResync();
-  };
+  const begun = Date.now();
+  void loadLists();
+  return lists.subscribe((now) => now && now.time >= begun && take(now));
 }
 
 // ---- with code and changes ----

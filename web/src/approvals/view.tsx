@@ -9,8 +9,9 @@ import { Empty, Failure } from "../parts/controls.js";
 import { Detail } from "./detail.js";
 import { ItemList } from "./list.js";
 import type { Item } from "./model.js";
-import { items, listFailure, loadList, watchItems } from "./store.js";
+import { items, watchItems } from "./store.js";
 import "./view.css";
+import { listFailure, loadLists } from "./waiting.js";
 
 export function View({ path: [id] }: ViewProps) {
   useEffect(() => watchItems(), []);
@@ -20,7 +21,7 @@ export function View({ path: [id] }: ViewProps) {
     return (
       <Failure>
         {messageOf(listFailure.value)}{" "}
-        <button type="button" class="link" onClick={() => void loadList()}>
+        <button type="button" class="link" onClick={() => void loadLists()}>
           Try again
         </button>
       </Failure>
