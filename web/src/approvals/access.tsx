@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What code may access once it is approved, in the words of a reviewer.
-import type { Profile } from "adder-client";
+import type { Approval, Profile } from "adder-client";
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { ask, pathOf } from "../app/api.js";
 import { Revealed } from "../parts/code.js";
 import { bytesText, durationText } from "../parts/format.js";
-import type { ApprovalRow } from "./model.js";
 
 /** As an approval has it, or a profile, whose modes have other names. */
 interface Network {
@@ -36,7 +35,7 @@ function useProfile(name: string | null | undefined): Rights | undefined {
   return profile.value;
 }
 
-export function Access({ approval }: { approval: ApprovalRow }) {
+export function Access({ approval }: { approval: Approval }) {
   const profile = useProfile(approval.profile);
   const network = (approval.network as Network | undefined) ?? profile?.network;
   const variables = Object.keys(approval.variables ?? {});
@@ -124,7 +123,7 @@ const bounds: Record<string, string> = {
   nothing: "its content is not known yet",
 };
 
-function FileNames({ files }: { files: NonNullable<ApprovalRow["files"]> }) {
+function FileNames({ files }: { files: NonNullable<Approval["files"]> }) {
   return (
     <ul>
       {files.map((file) => (

@@ -2,9 +2,6 @@
 // What waits for a decision: code before it runs, and changes of a directory before they are made. Both are items of one list.
 import type { Approval, Change, Review } from "adder-client";
 
-export type ApprovalRow = Approval;
-export type ReviewRow = Review;
-
 /** pending: it waits. broken: a commit was interrupted. gone: somebody decided, and the daemon says no more of it. */
 export type ItemState = "pending" | "broken" | "approved" | "denied" | "committed" | "dropped" | "gone";
 
@@ -12,8 +9,8 @@ export interface Item {
   id: string;
   kind: "run" | "changes";
   state: ItemState;
-  approval: ApprovalRow | undefined;
-  review: ReviewRow | undefined;
+  approval: Approval | undefined;
+  review: Review | undefined;
   conversation: string | null;
   owner: string | null;
   /** When it was asked for. */
@@ -27,7 +24,7 @@ export interface Item {
 const reviewStates: Record<string, ItemState> = { waiting: "pending", "broken off": "broken", committed: "committed", dropped: "dropped" };
 
 /** APPROVALS and REVIEWS as items, what waits first, the newest first. A review with an approval is one item. */
-export function itemsOf(approvals: ApprovalRow[], reviews: ReviewRow[], now: number): Item[] {
+export function itemsOf(approvals: Approval[], reviews: Review[], now: number): Item[] {
   const byId = new Map(reviews.map((each) => [each.review_id, each]));
   const items = approvals.map((each) => approvalItem(each, byId.get(each.review_id ?? ""), now));
   const covered = new Set(approvals.map((each) => each.review_id));
@@ -43,7 +40,7 @@ export function waits(item: Item): boolean {
   return item.state === "pending" || item.state === "broken";
 }
 
-export function approvalItem(approval: ApprovalRow, review: ReviewRow | undefined, now: number): Item {
+export function approvalItem(approval: Approval, review: Review | undefined, now: number): Item {
   const broken = review && reviewStates[review.state] === "broken";
   return {
     id: approval.approval_id,
@@ -58,7 +55,7 @@ export function approvalItem(approval: ApprovalRow, review: ReviewRow | undefine
   };
 }
 
-export function reviewItem(review: ReviewRow): Item {
+export function reviewItem(review: Review): Item {
   return {
     id: review.review_id,
     kind: "changes",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of what waits, and the item that is looked at. What was decided while the page was open stays in the list.
 import { signal } from "@preact/signals";
+import type { Approval } from "adder-client";
 import { adder, ask, pathOf, queryOf } from "../app/api.js";
 import { everybody } from "../app/caller.js";
-import { type ApprovalRow, type Item, itemsOf, type ItemState, sorted, waits } from "./model.js";
+import { type Item, itemsOf, type ItemState, sorted, waits } from "./model.js";
 import { type Lists, lists, loadLists } from "./waiting.js";
 
 /** undefined: not loaded yet. */
@@ -15,7 +16,7 @@ const KEPT_WHOLES = 30;
 /** How this page decided about an item, until the daemon's own list says it. The daemon forgets changes with the decision. */
 export interface Decided {
   state: ItemState;
-  approval?: Partial<ApprovalRow> | undefined;
+  approval?: Partial<Approval> | undefined;
 }
 
 const decisions = new Map<string, Decided>();
@@ -76,7 +77,7 @@ export async function loadWhole(item: Item): Promise<void> {
   const { approval, review } = item;
   const sameReview = seen?.review?.digest === review?.digest && seen?.review?.state === review?.state;
   const [code, changes] = await Promise.all([
-    approval && (seen?.approval ?? ask<ApprovalRow>("GET", pathOf("v1", "approvals", item.id), { query: queryOf({ owner: everybody() }) })),
+    approval && (seen?.approval ?? ask<Approval>("GET", pathOf("v1", "approvals", item.id), { query: queryOf({ owner: everybody() }) })),
     review && (sameReview ? seen?.review : adder.reviews.get(review.review_id)),
   ]);
   wholes.delete(item.id);
