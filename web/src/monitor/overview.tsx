@@ -9,6 +9,7 @@ import { Badge, Failure } from "../parts/controls.js";
 import { bytesText, durationText, numberText, plural } from "../parts/format.js";
 import { say, trying } from "../parts/toasts.js";
 import { charts } from "./overview_charts.js";
+import { Facts, Section } from "./section.js";
 import { paused, type Pool, poolName, samples, type Status, status, statusFailure, watchStatus } from "./status.js";
 import { Tile } from "./tile.js";
 
@@ -143,22 +144,14 @@ function Serving({ now }: { now: Status }) {
     ["Ends when unused", now.idle_exit_ms > 0 ? `after ${durationText(now.idle_exit_ms)}` : "never"],
   ];
   return (
-    <section class="card run-section" aria-labelledby="serving">
-      <h2 id="serving">This daemon</h2>
-      <dl class="facts">
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+    <Section title="This daemon">
+      <Facts rows={rows} />
       <p class="row">
         <a href={hrefOf("runs")}>Runs</a>
         <a href={hrefOf("tools")}>Tools</a>
         <a href={hrefOf("tokens")}>Tokens</a>
       </p>
-    </section>
+    </Section>
   );
 }
 

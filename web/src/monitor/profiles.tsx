@@ -7,6 +7,7 @@ import { hrefOf } from "../app/router.js";
 import { Failure } from "../parts/controls.js";
 import { bytesText, durationText, numberText } from "../parts/format.js";
 import { useLoaded } from "./loaded.js";
+import { SettingFacts } from "./section.js";
 
 export function Profiles({ path }: { path: string[] }) {
   return path[0] ? <ProfileView key={path[0]} name={path[0]} /> : <ProfileList />;
@@ -99,14 +100,7 @@ function SettingTable({ title, rows }: { title: string; rows: Array<[string, unk
   return (
     <section class="card run-section" aria-label={title}>
       <h3>{title}</h3>
-      <dl class="facts wide">
-        {set.map(([name, value]) => (
-          <div key={name}>
-            <dt class="mono">{name}</dt>
-            <dd>{settingText(name, value)}</dd>
-          </div>
-        ))}
-      </dl>
+      <SettingFacts rows={set.map(([name, value]) => [name, settingText(name, value)])} />
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { hrefOf } from "../app/router.js";
 import { Outcome } from "../parts/controls.js";
 import { timeText } from "../parts/format.js";
 import type { KnownRun } from "./run_state.js";
+import { Section } from "./section.js";
 
 /** What later versions of the daemon say as well. */
 interface Decided {
@@ -18,8 +19,7 @@ export function RunApproval({ known }: { known: KnownRun }) {
   const { approval } = known;
   const { decided_by: by, decided: when } = (approval ?? {}) as Decided;
   return (
-    <section class="card run-section" aria-label="Approval">
-      <h2>Approval</h2>
+    <Section title="Approval">
       <p class="row">
         {approval && <Outcome outcome={approval.state} />}
         <a href={hrefOf("approvals", id)} class="mono">
@@ -34,6 +34,6 @@ export function RunApproval({ known }: { known: KnownRun }) {
       )}
       {approval?.reason && <p>Reason: {approval.reason}</p>}
       {!approval && <p class="quiet">The daemon no longer holds it.</p>}
-    </section>
+    </Section>
   );
 }

@@ -9,6 +9,7 @@ import { Dialog, IconButton } from "../parts/controls.js";
 import { bytesText, plural, timeText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
 import type { KnownRun } from "./run_state.js";
+import { Section } from "./section.js";
 
 const PREVIEW_BYTES = 65_536;
 const pictures = /^image\/(png|jpeg|gif|webp)$/;
@@ -33,12 +34,11 @@ export function RunFiles({ known }: { known: KnownRun }) {
   }, [id, known.state.state]);
   if (kept.value.length === 0 && (made.length === 0 || !loaded.value)) return null;
   return (
-    <section class="card run-section" aria-label="Files">
-      <h2>Files</h2>
+    <Section title="Files">
       {kept.value.length < made.length && <p class="quiet">It made {plural(made.length, "file")}; the others have expired, were deleted or were not kept.</p>}
       {kept.value.length > 0 && <Files files={kept.value} onShow={(file) => (shown.value = file)} />}
       {shown.value && <Preview file={shown.value} onClose={() => (shown.value = undefined)} />}
-    </section>
+    </Section>
   );
 }
 

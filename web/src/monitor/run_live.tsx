@@ -9,6 +9,7 @@ import { online } from "../app/feed.js";
 import { DisplayView } from "../output/display_view.js";
 import { plural } from "../parts/format.js";
 import type { KnownRun } from "./run_state.js";
+import { Section } from "./section.js";
 
 /** The end of the output that is shown. The result has the rest. */
 const SHOWN_CHARACTERS = 200_000;
@@ -31,8 +32,7 @@ export function RunLive({ known, onEnd }: { known: KnownRun; onEnd: () => void }
     return () => stop.abort();
   }, [id, online.value]);
   return (
-    <section class="card run-section" aria-label="Output">
-      <h2>Output</h2>
+    <Section title="Output">
       {problem.value ? (
         <p class="quiet">
           Only background and detached runs can be followed from here; the output of this one goes to whoever began it. The page shows how it ended as soon as it
@@ -49,7 +49,7 @@ export function RunLive({ known, onEnd }: { known: KnownRun; onEnd: () => void }
           </p>
         </>
       )}
-    </section>
+    </Section>
   );
 }
 

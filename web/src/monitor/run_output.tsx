@@ -9,6 +9,7 @@ import { ResultView } from "../output/result_view.js";
 import { Failure } from "../parts/controls.js";
 import { bytesText } from "../parts/format.js";
 import type { KnownRun } from "./run_state.js";
+import { Section } from "./section.js";
 
 const PART_BYTES = 65_536;
 
@@ -25,14 +26,13 @@ export function RunOutput({ known }: { known: KnownRun }) {
   const anything = (kept.stdout_bytes ?? 0) + (kept.stderr_bytes ?? 0) > 0;
   const shown = useMemo(() => result && withoutFiles(result), [result]);
   return (
-    <section class="card run-section" aria-label="Output">
-      <h2>Output</h2>
+    <Section title="Output">
       {shown && <ResultView result={shown} />}
       {!result && !anything && <p class="quiet">It wrote nothing.</p>}
       {!result && anything && <Written kept={kept} />}
       {kept.stdout_kept && <Long id={id} stream="stdout" />}
       {kept.stderr_kept && <Long id={id} stream="stderr" />}
-    </section>
+    </Section>
   );
 }
 

@@ -2,20 +2,20 @@
 // What a run used of what it was allowed.
 import { bytesText, durationText } from "../parts/format.js";
 import type { KnownRun } from "./run_state.js";
+import { Section } from "./section.js";
 
 export function RunUsage({ known }: { known: KnownRun }) {
   const usage = known.state.result?.usage ?? known.state.record?.usage;
   if (!usage) return null;
   const { limits } = known;
   return (
-    <section class="card run-section" aria-label="Usage">
-      <h2>Usage</h2>
+    <Section title="Usage">
       <dl class="usage">
         <Used name="Time" used={usage.wall_ms} limit={limits["wall_ms"]} text={durationText} />
         <Used name="Processor time" used={usage.cpu_ms} limit={limits["cpu_ms"]} text={durationText} />
         <Used name="Memory" used={usage.peak_memory_bytes} limit={limits["memory_bytes"]} text={bytesText} />
       </dl>
-    </section>
+    </Section>
   );
 }
 

@@ -20,6 +20,7 @@ import { RunOutput } from "./run_output.js";
 import { ended, running } from "./run_rows.js";
 import { type KnownRun, useRun } from "./run_state.js";
 import { RunUsage } from "./run_usage.js";
+import { Facts, Section } from "./section.js";
 import { interfaceText, isolationText, outcomeText } from "./words.js";
 
 export function RunView({ id }: { id: string }) {
@@ -91,19 +92,10 @@ function Known({ known, onChange }: { known: KnownRun; onChange: () => void }) {
         <div class="run-aside">
           <RunUsage known={known} />
           <RunApproval known={known} />
-          <Facts known={known} />
+          <Details known={known} />
         </div>
       </div>
     </>
-  );
-}
-
-export function Section({ title, children }: { title: string; children: ComponentChildren }) {
-  return (
-    <section class="card run-section" aria-label={title}>
-      <h2>{title}</h2>
-      {children}
-    </section>
   );
 }
 
@@ -160,7 +152,7 @@ function toolHref(tool: string): string {
   return at < 0 ? hrefOf("tools", tool) : hrefOf("tools", tool.slice(at + 1), tool.slice(0, at));
 }
 
-function Facts({ known }: { known: KnownRun }) {
+function Details({ known }: { known: KnownRun }) {
   const { state } = known;
   const { record, result } = state;
   const more = record?.more;
@@ -170,7 +162,7 @@ function Facts({ known }: { known: KnownRun }) {
   const network = (result?.network ?? more?.network ?? []) as Array<{ host?: string; port?: number; in_bytes?: number; out_bytes?: number }>;
   const rows: Array<[string, ComponentChildren]> = [
     ["Description", more?.description],
-    ["Started", state.started && `${timeText(state.started)}`],
+    ["Started", state.started && timeText(state.started)],
     ["Waited", record?.usage.queue_ms ? `${durationText(record.usage.queue_ms)} for a sandbox` : undefined],
     ["Owner", state.owner],
     ["Role", record?.role],
@@ -196,16 +188,7 @@ function Facts({ known }: { known: KnownRun }) {
   return (
     <Section title="Details">
       {record?.damaged && <Failure>This record was damaged after it was written. <code>adder history verify</code> says more.</Failure>}
-      <dl class="facts">
-        {rows
-          .filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false)
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts rows={rows} />
     </Section>
   );
 }

@@ -4,6 +4,7 @@ import { ask } from "../app/api.js";
 import { Badge, Failure } from "../parts/controls.js";
 import { bytesText, durationText, numberText } from "../parts/format.js";
 import { useLoaded } from "./loaded.js";
+import { Section, SettingFacts } from "./section.js";
 import { Tile } from "./tile.js";
 
 interface Place {
@@ -42,23 +43,15 @@ export function StoreView() {
         <PlaceCard title="Records" kept={store.keeps_records} place={store.records_at} />
         <PlaceCard title="Files" kept={store.keeps_files} place={store.files_at} />
       </div>
-      <section class="card run-section" aria-label="Limits">
-        <h2>Limits</h2>
-        <dl class="facts wide">
-          {Object.entries(store.limits).map(([name, value]) => (
-            <div key={name}>
-              <dt class="mono">{name}</dt>
-              <dd>{limitText(name, value)}</dd>
-            </div>
-          ))}
-        </dl>
+      <Section title="Limits">
+        <SettingFacts rows={Object.entries(store.limits).map(([name, value]) => [name, limitText(name, value)])} />
         <p class="quiet">They are in <code>[store]</code> of the configuration. <code>adder doctor store --check</code> says whether everything is intact.</p>
         <p>
           <button type="button" onClick={reload}>
             Look again
           </button>
         </p>
-      </section>
+      </Section>
     </>
   );
 }
