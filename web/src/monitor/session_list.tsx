@@ -7,11 +7,11 @@ import { ask, messageOf, pathOf, queryOf } from "../app/api.js";
 import { everybody, isAdmin, isMine } from "../app/caller.js";
 import { afterFeed, type FeedEvent, resyncs } from "../app/feed.js";
 import { hrefOf } from "../app/router.js";
+import { Confirm } from "../parts/confirm.js";
 import { Empty, Failure, IconButton, Outcome } from "../parts/controls.js";
 import { bytesText, durationText, numberText, plural } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
 import { say, trying } from "../parts/toasts.js";
-import { Confirm } from "./confirm.js";
 
 const PAUSE_MS = 500;
 

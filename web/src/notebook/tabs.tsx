@@ -2,6 +2,7 @@
 // The sessions, one tab each; those that have ended keep their notebook until it is closed.
 import { useSignal } from "@preact/signals";
 import { go, hrefOf } from "../app/router.js";
+import { Confirm } from "../parts/confirm.js";
 import { Dialog, IconButton } from "../parts/controls.js";
 import { say, trying } from "../parts/toasts.js";
 import { NewSession } from "./new_session.js";
@@ -77,21 +78,16 @@ function Tab({ id, title, hint, state, isCurrent }: TabProps) {
       </a>
       {isCurrent && <IconButton icon="close" label={hasEnded ? `Remove the notebook ${title}` : `End the session ${title}`} onClick={() => (closing.value = true)} />}
       {closing.value && (
-        <Dialog title={hasEnded ? "Remove the notebook?" : "End the session?"} onClose={() => (closing.value = false)}>
-          <p>
-            {hasEnded
-              ? "Its cells and outputs are removed from this browser. Export them first if you need them."
-              : "Its variables and files are lost. The notebook stays, and its cells can be run again in a new session."}
-          </p>
-          <div class="row">
-            <button type="button" class="danger" onClick={() => void close()}>
-              {hasEnded ? "Remove the notebook" : "End the session"}
-            </button>
-            <button type="button" onClick={() => (closing.value = false)}>
-              Cancel
-            </button>
-          </div>
-        </Dialog>
+        <Confirm
+          title={hasEnded ? "Remove the notebook?" : "End the session?"}
+          action={hasEnded ? "Remove the notebook" : "End the session"}
+          onYes={() => void close()}
+          onClose={() => (closing.value = false)}
+        >
+          {hasEnded
+            ? "Its cells and outputs are removed from this browser. Export them first if you need them."
+            : "Its variables and files are lost. The notebook stays, and its cells can be run again in a new session."}
+        </Confirm>
       )}
     </li>
   );

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A question before something that cannot be undone.
 import type { ComponentChildren } from "preact";
-import { Dialog } from "../parts/controls.js";
+import { Dialog } from "./controls.js";
 
 interface ConfirmProps {
   title: string;
