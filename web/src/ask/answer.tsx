@@ -8,9 +8,10 @@ import { fileHref } from "../output/file_list.js";
 import { Chart } from "../parts/chart.js";
 import { Code } from "../parts/code.js";
 import { Failure, Outcome } from "../parts/controls.js";
+import { copyText } from "../parts/copy_button.js";
 import { bytesText, durationText, numberText, plural } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
-import { say, sayError } from "../parts/toasts.js";
+import { sayError } from "../parts/toasts.js";
 import { isNumeric, SmallTable } from "./cells.js";
 import { resultChart } from "./result_chart.js";
 import { Checks } from "./step_list.js";
@@ -100,7 +101,6 @@ function AnswerCode({ question, code, stdout, onRerun }: { question: Question; c
     await openInNotebook(question).catch(sayError);
     busy.value = false;
   };
-  const copy = () => navigator.clipboard.writeText(code).then(() => say("Copied."), sayError);
   return (
     <div role="group" aria-label="Code" class="ask-code">
       <details open={question.state === "failed"}>
@@ -120,7 +120,7 @@ function AnswerCode({ question, code, stdout, onRerun }: { question: Question; c
         <button type="button" disabled={busy.value} onClick={() => void open()}>
           <Icon name="notebook" size={16} /> Open in the notebook
         </button>
-        <button type="button" onClick={() => void copy()}>
+        <button type="button" onClick={() => void copyText(code, "Copied.")}>
           <Icon name="copy" size={16} /> Copy the code
         </button>
       </div>

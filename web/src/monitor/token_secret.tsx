@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The secret of a new token, which the daemon says once.
 import { Dialog } from "../parts/controls.js";
-import { CopyButton } from "./copy_button.js";
+import { CopyButton } from "../parts/copy_button.js";
 import type { Token } from "./tokens.js";
 
 export interface CreatedToken extends Token {

@@ -7,11 +7,11 @@ import type { ToolReply } from "../../../clients/typescript/src/tool_reply.js";
 import { adder, messageOf } from "../app/api.js";
 import { hrefOf } from "../app/router.js";
 import { Badge, Failure } from "../parts/controls.js";
+import { CopyButton } from "../parts/copy_button.js";
 import { durationText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
 import { SchemaForm } from "../parts/form.js";
 import { missingOf } from "../parts/schema.js";
-import { CopyButton } from "./copy_button.js";
 import { ToolReplyView } from "./tool_reply_view.js";
 
 type Values = Record<string, unknown>;
