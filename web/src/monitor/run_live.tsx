@@ -8,6 +8,7 @@ import { everybody } from "../app/caller.js";
 import { online } from "../app/feed.js";
 import { DisplayView } from "../output/display_view.js";
 import { plural } from "../parts/format.js";
+import { oncePerFrame } from "../parts/frames.js";
 import type { KnownRun } from "./run_state.js";
 import { Section } from "./section.js";
 
@@ -87,7 +88,7 @@ function withDisplay(all: Shown[], event: DisplayEvent): Shown[] {
 /** The end of a long text in an element, written once a frame. */
 class Tail {
   #text = "";
-  #frame = 0;
+  readonly #soon = oncePerFrame(() => this.#write());
   readonly #element: () => HTMLElement | null;
 
   constructor(element: () => HTMLElement | null) {
@@ -96,11 +97,10 @@ class Tail {
 
   add(text: string): void {
     this.#text = (this.#text + text).slice(-SHOWN_CHARACTERS);
-    this.#frame ||= requestAnimationFrame(() => this.#write());
+    this.#soon();
   }
 
   #write(): void {
-    this.#frame = 0;
     const element = this.#element();
     if (!element) return;
     const atEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - 8;

@@ -9,6 +9,7 @@ import { hrefOf } from "../app/router.js";
 import { Badge, Failure } from "../parts/controls.js";
 import { CopyButton } from "../parts/copy_button.js";
 import { durationText } from "../parts/format.js";
+import { oncePerFrame } from "../parts/frames.js";
 import { Icon } from "../parts/icons.js";
 import { SchemaForm } from "../parts/form.js";
 import { missingOf } from "../parts/schema.js";
@@ -96,25 +97,19 @@ async function perform(tool: string, toolset: string, values: Values, signal: Ab
   const began = performance.now();
   let call: Call = { state: "running", output: "", progress: "" };
   show(call);
-  let frame = 0;
-  const later = () => {
-    frame ||= requestAnimationFrame(() => {
-      frame = 0;
-      show(call);
-    });
-  };
+  const soon = oncePerFrame(() => show(call));
   try {
     for await (const event of adder.tools.stream(tool, values, { toolset, conversation: CONVERSATION, signal })) {
       if (event.type === "stdout" || event.type === "stderr") call = { ...call, output: (call.output + event.text).slice(-SHOWN_CHARACTERS) };
       if (event.type === "progress") call = { ...call, progress: event.of > 0 ? `${event.text} (${event.done} of ${event.of})` : event.text };
       if (event.type === "reply") call = { ...call, state: "done", reply: event.reply };
-      later();
+      soon();
     }
   } catch (error) {
     call = { ...call, failure: signal.aborted ? "You cancelled the call." : messageOf(error) };
   }
-  cancelAnimationFrame(frame);
-  show({ ...call, state: "done", ms: performance.now() - began });
+  call = { ...call, state: "done", ms: performance.now() - began };
+  show(call);
 }
 
 function Outcome({ call }: { call: Call }) {

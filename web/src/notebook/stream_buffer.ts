@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Printed text on its way into a cell: it is gathered, and added once for each frame.
+import { oncePerFrame } from "../parts/frames.js";
 import type { Cell } from "./cell.js";
-import { oncePerFrame } from "./frames.js";
 
 type Name = "stdout" | "stderr";
 

@@ -4,7 +4,7 @@ import type { SessionInfo, Variable } from "adder-client";
 import { signal } from "@preact/signals";
 import { Ended, NotFound } from "../../../clients/typescript/src/errors.js";
 import { adder } from "../app/api.js";
-import { oncePerFrame } from "./frames.js";
+import { oncePerFrame } from "../parts/frames.js";
 import { hearingTime, heardSince, knownSession } from "./live_sessions.js";
 import { Notebook } from "./notebook.js";
 import { Runner } from "./runner.js";
