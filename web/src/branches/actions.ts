@@ -2,20 +2,15 @@
 // What can be done with sessions, checkpoints and branches. Each says what went wrong, and loads the sessions again.
 import { ask, pathOf } from "../app/api.js";
 import { plural } from "../parts/format.js";
-import { say, sayError } from "../parts/toasts.js";
+import { say, trying } from "../parts/toasts.js";
 import { checkpointTitle, type Mark, type SessionRow, sessionTitle } from "./model.js";
 import { forgetHistory, load } from "./store.js";
 
 async function carryOut<T>(session: SessionRow, work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    sayError(error);
-    return undefined;
-  } finally {
-    forgetHistory(session.session_id);
-    await load();
-  }
+  const done = await trying(work);
+  forgetHistory(session.session_id);
+  await load();
+  return done;
 }
 
 function call<T>(session: SessionRow, method: string, rest: string[], body?: object): Promise<T> {

@@ -95,6 +95,11 @@ function withForgottenParents(sessions: SessionRow[]): SessionRow[] {
   return [...sessions, ...forgotten.values()];
 }
 
+/** Whether SESSION only stands for one that the daemon has forgotten. */
+export function isForgotten(session: SessionRow): boolean {
+  return session.reason === FORGOTTEN.reason;
+}
+
 const FORGOTTEN: Omit<SessionRow, "session_id" | "created" | "cells" | "owner"> = {
   name: null,
   environment: null,
@@ -132,7 +137,7 @@ export function lanesOf(family: Family, histories: ReadonlyMap<string, HistoryOf
 
 function cellsOf(session: SessionRow, family: Family, histories: ReadonlyMap<string, HistoryOf>): CellRow[] {
   const history = histories.get(session.session_id);
-  if (history || session.reason !== FORGOTTEN.reason) return history?.cells ?? [];
+  if (history || !isForgotten(session)) return history?.cells ?? [];
   const child = family.sessions.find((each) => each.parent === session.session_id && each.branched_at === session.cells);
   return (child && histories.get(child.session_id)?.cells.filter((cell) => cell.cell <= session.cells)) ?? [];
 }

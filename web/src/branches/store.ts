@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import type { Variable } from "adder-client";
 import { ask, pathOf, queryOf } from "../app/api.js";
 import { afterFeed, type FeedEvent, resyncs } from "../app/feed.js";
-import type { CellRow, HistoryOf, SessionRow } from "./model.js";
+import { type CellRow, type HistoryOf, isForgotten, type SessionRow } from "./model.js";
 
 /** undefined: not loaded yet. */
 export const sessions = signal<SessionRow[] | undefined>(undefined);
@@ -34,7 +34,7 @@ export async function load(): Promise<void> {
 
 /** Loads the cells of MEMBERS that have changed since they were last loaded. */
 export async function loadHistories(members: SessionRow[]): Promise<void> {
-  const stale = members.filter((each) => each.reason !== "it is no longer recorded" && stamps.get(each.session_id) !== stampOf(each));
+  const stale = members.filter((each) => !isForgotten(each) && stamps.get(each.session_id) !== stampOf(each));
   const next = stale.values();
   const work = async () => {
     for (const session of next) await loadHistory(session);
