@@ -14,7 +14,7 @@ import { Icon } from "../parts/icons.js";
 import { sayError } from "../parts/toasts.js";
 import { isNumeric, SmallTable } from "./cells.js";
 import { resultChart } from "./result_chart.js";
-import { Checks } from "./step_list.js";
+import { Checks, Errors, Texts } from "./step_list.js";
 import { openInNotebook } from "./to_notebook.js";
 import type { Attempt, Question, Reply, ResultTable } from "./types.js";
 
@@ -37,11 +37,7 @@ export function Answer({ question, onRerun }: { question: Question; onRerun: () 
       {reply.assumed.length > 0 && (
         <div role="group" aria-label="Assumptions">
           <h3>Assumptions about the tables</h3>
-          <ul class="ask-texts">
-            {reply.assumed.map((text, at) => (
-              <li key={at}>{text}</li>
-            ))}
-          </ul>
+          <Texts texts={reply.assumed} />
         </div>
       )}
       {question.state === "failed" && <Attempts attempts={reply.attempts} />}
@@ -138,11 +134,7 @@ function Attempts({ attempts }: { attempts: Attempt[] }) {
           <li key={at}>
             <Outcome outcome={attempt.outcome} />
             {attempt.code && <Code text={attempt.code} label={`Code of attempt ${at + 1}`} />}
-            {attempt.errors.map((error, index) => (
-              <pre key={index} class="ask-error">
-                {error}
-              </pre>
-            ))}
+            <Errors errors={attempt.errors} />
           </li>
         ))}
       </ol>

@@ -63,7 +63,7 @@ const finds: Record<string, (step: Step) => ComponentChildren> = {
   test: ({ tests, errors }) => (tests && tests.length > 0 ? <Checks checks={tests} /> : <Errors errors={errors} />),
 };
 
-function Errors({ errors }: { errors?: string[] | undefined }) {
+export function Errors({ errors }: { errors?: string[] | undefined }) {
   return errors && errors.length > 0 ? (
     <>
       {errors.map((error, at) => (
@@ -75,7 +75,7 @@ function Errors({ errors }: { errors?: string[] | undefined }) {
   ) : null;
 }
 
-function Texts({ texts }: { texts: string[] }) {
+export function Texts({ texts }: { texts: string[] }) {
   return (
     <ul class="ask-texts">
       {texts.map((text, at) => (

@@ -12,7 +12,7 @@ import { say, trying } from "../parts/toasts.js";
 import { upload } from "../parts/upload.js";
 import { isNumeric, SmallTable } from "./cells.js";
 import { change } from "./state.js";
-import { ACCEPT, MOST_TABLES, scan, tableName } from "./tables.js";
+import { ACCEPT, MOST_TABLES, scan, schemasOf, tableName } from "./tables.js";
 import type { AskedTable, Conversation, ReadingOptions, Schema } from "./types.js";
 
 interface Upload {
@@ -131,7 +131,7 @@ function Previews({ id, tables, options, asked }: PreviewsProps) {
           table={table}
           first={at === 0}
           open={at === 0 && !asked}
-          schemas={schemas.value.filter((schema) => schema.name === table.name || schema.name.startsWith(`${table.name}.`))}
+          schemas={schemasOf(table, schemas.value)}
           onRemove={() => change(id, (old) => ({ ...old, tables: old.tables.filter((each) => each.file_id !== table.file_id) }))}
         />
       ))}

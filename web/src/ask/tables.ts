@@ -17,6 +17,11 @@ export function tableName(file: string, taken: string[]): string {
   return name;
 }
 
+/** Those of SCHEMAS that TABLE has: a workbook or a database may have several, each with a name of its own. */
+export function schemasOf({ name }: AskedTable, schemas: Schema[]): Schema[] {
+  return schemas.filter((schema) => schema.name === name || schema.name.startsWith(`${name}.`));
+}
+
 /** The arguments that name TABLES to each tool of the analyst. */
 export function tableArguments(tables: AskedTable[], options: ReadingOptions): Record<string, unknown> {
   const files = tables.map(({ file_id, name }) => ({ file_id, name }));

@@ -2,6 +2,7 @@
 // An answer's code as cells of a new session: the first loads the tables and has what the code of an analysis can use.
 import { adder } from "../app/api.js";
 import { go } from "../app/router.js";
+import { schemasOf } from "./tables.js";
 import type { AskedTable, Question, Schema } from "./types.js";
 
 /** Makes a session with the question's tables and code, and shows it. Rejects where a cell fails. */
@@ -18,10 +19,7 @@ export async function openInNotebook(question: Question): Promise<void> {
 /** The cell that loads TABLES as the analysis read them. */
 export function setupCell(question: string, tables: AskedTable[], schemas: Schema[], code: string): string {
   const asked = question.split("\n").map((line) => `# ${line}`).join("\n");
-  const reads = tables.flatMap((table) => {
-    const own = schemas.filter((schema) => schema.name === table.name || schema.name.startsWith(`${table.name}.`));
-    return own.map((schema) => `dfs[${quoted(schema.name)}] = ${readCall(table, schema)}`);
-  });
+  const reads = tables.flatMap((table) => schemasOf(table, schemas).map((schema) => `dfs[${quoted(schema.name)}] = ${readCall(table, schema)}`));
   const helpers = helperCells.filter(([name]) => new RegExp(`\\b${name}[.(]`).test(code)).map(([, text]) => text);
   return [asked, "import numpy as np\nimport pandas as pd", "dfs = {}\n" + reads.join("\n") + "\ndf = next(iter(dfs.values()))", ...helpers].join("\n\n") + "\n";
 }

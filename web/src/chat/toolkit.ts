@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tools of a toolset: as a model gets them, their calls, and their replies in words.
 import { ask, queryOf, adder } from "../app/api.js";
+import { fileHref } from "../output/file_list.js";
 import type { Called } from "./loop.js";
 import type { CallPart, ToolDefinition } from "./messages.js";
 
@@ -109,7 +110,7 @@ export function filesOf(reply: Record<string, unknown>): ReplyFile[] {
   return list(reply["files"]).flatMap((each) => {
     const file = each as { name?: string; filename?: string; file_id?: string | null; url?: string | null; bytes?: number };
     const name = file.filename ?? file.name;
-    const url = file.url ?? (file.file_id ? `/v1/files/${encodeURIComponent(file.file_id)}/content` : undefined);
+    const url = file.url ?? (file.file_id ? fileHref(file.file_id) : undefined);
     return name && url?.startsWith("/v1/files/") ? [{ name, url, bytes: file.bytes }] : [];
   });
 }
