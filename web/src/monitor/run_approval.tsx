@@ -6,18 +6,9 @@ import { timeText } from "../parts/format.js";
 import type { KnownRun } from "./run_state.js";
 import { Section } from "./section.js";
 
-/** What later versions of the daemon say as well. */
-interface Decided {
-  decided_by?: string | null;
-  decided?: string | null;
-}
-
 export function RunApproval({ known }: { known: KnownRun }) {
-  const { result, record } = known.state;
-  const id = result?.approval_id ?? record?.more?.waits_for ?? record?.approval;
+  const { approvalId: id, approval } = known;
   if (!id) return null;
-  const { approval } = known;
-  const { decided_by: by, decided: when } = (approval ?? {}) as Decided;
   return (
     <Section title="Approval">
       <p class="row">
@@ -26,10 +17,10 @@ export function RunApproval({ known }: { known: KnownRun }) {
           {id}
         </a>
       </p>
-      {by && (
+      {approval?.decided_by && (
         <p>
-          Decided by {by}
-          {when ? `, ${timeText(when)}` : ""}.
+          Decided by {approval.decided_by}
+          {approval.decided ? `, ${timeText(approval.decided)}` : ""}.
         </p>
       )}
       {approval?.reason && <p>Reason: {approval.reason}</p>}

@@ -11,6 +11,9 @@ export interface KnownRun {
   state: RunState;
   /** Its limits as far as they are known: those of the result, or else of its profile. */
   limits: Partial<Record<string, number>>;
+  /** What had to be approved, if something had to. */
+  approvalId: string | null | undefined;
+  /** undefined: the daemon no longer holds it. */
   approval: Approval | undefined;
 }
 
@@ -46,8 +49,9 @@ export function useRun(id: string): LoadedRun {
 async function loadRun(id: string): Promise<KnownRun> {
   const state = await ask<RunState>("GET", pathOf("v1", "runs", id), { query: queryOf({ owner: everybody() }) });
   const { result, record } = state;
-  const [limits, approval] = await Promise.all([result?.limits ?? limitsOf(record), approvalOf(result?.approval_id ?? record?.more?.waits_for ?? record?.approval)]);
-  return { state, limits: limits as KnownRun["limits"], approval };
+  const approvalId = result?.approval_id ?? record?.more?.waits_for ?? record?.approval;
+  const [limits, approval] = await Promise.all([result?.limits ?? limitsOf(record), approvalOf(approvalId)]);
+  return { state, limits: limits as KnownRun["limits"], approvalId, approval };
 }
 
 async function limitsOf(record: RunRecord | null): Promise<KnownRun["limits"]> {
