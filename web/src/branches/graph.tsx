@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { Component } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { durationText, plural } from "../parts/format.js";
+import { durationText, plural, spaced } from "../parts/format.js";
 import { type Layout, layoutOf, neighbour, type Node, type Row } from "./layout.js";
 import { type CellRow, checkpointTitle, isLive, type Lane, type Place, placeKey, samePlace, sessionTitle } from "./model.js";
 import { NodeCard } from "./node_card.js";
@@ -444,7 +444,7 @@ function nodeName(node: Node): string {
   if (node.folded) return `${foldTitle(node.folded)} of ${title}. Select to unfold`;
   if (node.cell) {
     const took = node.cell.wall_ms ? `, ${durationText(node.cell.wall_ms)}` : "";
-    return `Cell ${node.cell.cell} of ${title}, ${node.cell.outcome.replace(/_/g, " ")}${took}: ${firstLine(node.cell.code).slice(0, 80)}`;
+    return `Cell ${node.cell.cell} of ${title}, ${spaced(node.cell.outcome)}${took}: ${firstLine(node.cell.code).slice(0, 80)}`;
   }
   if (!isLive(session)) return `End of ${title}: ${session.reason ?? "it has ended"}`;
   return `${title} now, ${session.state}, ${plural(session.variables, "variable")}`;

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { ask, queryOf } from "../app/api.js";
 import { everybody, isAdmin } from "../app/caller.js";
+import { spaced } from "../parts/format.js";
 import { isFiltered, noFilter, type RunFilter, runFilter } from "./run_filter.js";
 import { interfaceText, outcomeNames } from "./words.js";
 
@@ -42,7 +43,7 @@ export function RunFilters({ running }: { running: boolean }) {
       <button type="button" class="monitor-filters-open" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
         Filters{isFiltered.value ? " (set)" : ""}
       </button>
-      <Choice label="Outcome" name="outcome" values={[["", "any"], ...(running ? [["running", "running"] as const] : []), ...outcomeNames.map(spaced)]} />
+      <Choice label="Outcome" name="outcome" values={[["", "any"], ...(running ? [["running", "running"] as const] : []), ...outcomeNames.map((name) => [name, spaced(name)] as const)]} />
       <Choice label="Interface" name="front_end" values={[["", "any"], ...known.value.frontEnds.map((name) => [name, interfaceText(name)] as const)]} />
       {isAdmin.value && <Choice label="Owner" name="owner" values={[["", "everybody"], ...known.value.owners.map((name) => [name, name] as const)]} />}
       <Text label="Session" name="session" maxLength={64} placeholder="name or id" />
@@ -58,10 +59,6 @@ export function RunFilters({ running }: { running: boolean }) {
       </button>
     </form>
   );
-}
-
-function spaced(name: string): readonly [string, string] {
-  return [name, name.replace(/_/g, " ")];
 }
 
 /** The owners and interfaces that there are. */

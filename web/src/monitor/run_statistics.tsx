@@ -7,7 +7,7 @@ import { ask, messageOf, queryOf } from "../app/api.js";
 import { caller } from "../app/caller.js";
 import { Chart, type ChartOption } from "../parts/chart.js";
 import { Empty, Failure } from "../parts/controls.js";
-import { bytesText, durationText, numberText, plural } from "../parts/format.js";
+import { bytesText, durationText, numberText, plural, spaced } from "../parts/format.js";
 import { filterQuery, isFiltered } from "./run_filter.js";
 import { Tile } from "./tile.js";
 import { interfaceText } from "./words.js";
@@ -80,7 +80,7 @@ export function RunStatistics() {
         </section>
       </div>
       <div class="monitor-cards">
-        <TallyTable title="Outcomes" of={loaded.all.by.outcome} text={(name) => name.replace(/_/g, " ")} />
+        <TallyTable title="Outcomes" of={loaded.all.by.outcome} text={spaced} />
         <TallyTable title="Interfaces" of={loaded.all.by.front_end} text={interfaceText} />
         <TallyTable title="Tools" of={loaded.all.by.tool.filter((each) => each.name)} text={String} />
         <TallyTable title="Profiles" of={loaded.all.by.profile.filter((each) => each.name)} text={String} />
@@ -167,7 +167,7 @@ function runsOption({ days, outcomes }: Statistics): ChartOption {
     series: outcomes.map((outcome) => ({
       type: "bar",
       stack: "runs",
-      name: outcome.name.replace(/_/g, " "),
+      name: spaced(outcome.name),
       barMaxWidth: 36,
       itemStyle: { color: `var(--${outcomeColours[outcome.name] ?? "strong-line"})` },
       data: outcome.counts,

@@ -10,7 +10,7 @@ import { go, hrefOf } from "../app/router.js";
 import { Code } from "../parts/code.js";
 import { Failure, Outcome } from "../parts/controls.js";
 import { CopyButton } from "../parts/copy_button.js";
-import { durationText, timeText } from "../parts/format.js";
+import { durationText, spaced, timeText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
 import { say, trying } from "../parts/toasts.js";
 import { RunApproval } from "./run_approval.js";
@@ -139,7 +139,7 @@ function Problem({ record }: { record: RunRecord | null }) {
       )}
       {denials.map((each, at) => (
         <p key={at} class="notice">
-          The sandbox refused ({(each.kind ?? "").replace(/_/g, " ")}): {each.detail}. <span>{each.hint}</span>
+          The sandbox refused ({spaced(each.kind ?? "")}): {each.detail}. <span>{each.hint}</span>
         </p>
       ))}
     </div>

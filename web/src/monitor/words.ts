@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outcomes, interfaces and isolation in words.
+import { spaced } from "../parts/format.js";
 
 /** How a run ended, in one sentence: docs/results.md has the table. */
 const outcomes: Record<string, string> = {
@@ -21,7 +22,7 @@ const outcomes: Record<string, string> = {
 export const outcomeNames = Object.keys(outcomes).filter((name) => name !== "running");
 
 export function outcomeText(outcome: string): string {
-  return outcomes[outcome] ?? `It ended as ${outcome.replace(/_/g, " ")}.`;
+  return outcomes[outcome] ?? `It ended as ${spaced(outcome)}.`;
 }
 
 const interfaces: Record<string, string> = {

@@ -5,14 +5,13 @@ import { memo } from "preact/compat";
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Markdown } from "../output/markdown.js";
 import { IconButton } from "../parts/controls.js";
-import { durationText } from "../parts/format.js";
+import { durationText, spaced } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
 import { editCell, runCell } from "./actions.js";
 import type { Cell } from "./cell.js";
 import { CellOutputs } from "./cell_outputs.js";
 import { Editor } from "./editor.js";
 import type { CellEditor, EditorEvents } from "./editor_setup.js";
-import { outcomeText } from "./words.js";
 import type { Workspace } from "./workspace.js";
 
 interface CellViewProps {
@@ -125,7 +124,7 @@ function Gutter({ workspace, cell, label }: { workspace: Workspace; cell: Cell; 
         <span class={isBad ? "notebook-status bad" : "notebook-status"}>
           {isBad && (
             <>
-              <Icon name="warning" size={14} /> {outcomeText(run.outcome)}{" "}
+              <Icon name="warning" size={14} /> {spaced(run.outcome)}{" "}
             </>
           )}
           {durationText(run.wall_ms)}

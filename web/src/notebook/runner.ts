@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { Ended, NotFound } from "../../../clients/typescript/src/errors.js";
 import { adder, messageOf } from "../app/api.js";
 import { caller } from "../app/caller.js";
-import { outcomeText } from "./words.js";
+import { spaced } from "../parts/format.js";
 import { type Cell, showEvent } from "./cell.js";
 import type { Notebook } from "./notebook.js";
 import { StreamBuffer } from "./stream_buffer.js";
@@ -130,7 +130,7 @@ export class Runner {
 
   #tell(cell: Cell, result: ResultData): void {
     const number = this.#notebook.at(cell) + 1;
-    this.said.value = `Cell ${number}: ${outcomeText(result.outcome)}${result.error ? `, ${result.error.type}` : ""}`;
+    this.said.value = `Cell ${number}: ${spaced(result.outcome)}${result.error ? `, ${result.error.type}` : ""}`;
   }
 
   #failed(cell: Cell, error: unknown): void {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the notebook says of sessions and outcomes.
+// What the notebook says of sessions.
 import type { SessionInfo } from "adder-client";
-
-/** "memory_limit" -> "memory limit". */
-export function outcomeText(outcome: string): string {
-  return outcome.replace(/_/g, " ");
-}
 
 /** The session's name, or the end of its id: sessions made together begin alike. */
 export function sessionTitle(session: { name: string | null; session_id: string }): string {

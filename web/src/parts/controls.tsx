@@ -2,6 +2,7 @@
 // Small parts that every view has: buttons with an icon, dialogs, empty places, times and sizes.
 import type { ComponentChildren, ComponentProps } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { spaced } from "./format.js";
 import { Icon, type IconName } from "./icons.js";
 
 interface IconButtonProps extends Omit<ComponentProps<"button">, "icon" | "label"> {
@@ -88,5 +89,5 @@ const outcomes: Record<string, "good" | "bad" | "busy" | "wait"> = {
 
 /** An outcome or state, in words. */
 export function Outcome({ outcome }: { outcome: string }) {
-  return <Badge kind={outcomes[outcome] ?? (outcome === "ended" || outcome === "expired" ? undefined : "bad")}>{outcome.replace(/_/g, " ")}</Badge>;
+  return <Badge kind={outcomes[outcome] ?? (outcome === "ended" || outcome === "expired" ? undefined : "bad")}>{spaced(outcome)}</Badge>;
 }

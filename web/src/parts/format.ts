@@ -36,6 +36,11 @@ export function numberText(value: number): string {
   return value.toLocaleString();
 }
 
+/** "memory_limit" -> "memory limit". */
+export function spaced(name: string): string {
+  return name.replace(/_/g, " ");
+}
+
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${numberText(count)} ${count === 1 ? one : many}`;
 }
