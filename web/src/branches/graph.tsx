@@ -5,6 +5,7 @@ import { Component } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { durationText, plural, spaced } from "../parts/format.js";
 import { type Layout, layoutOf, neighbour, type Node, type Row } from "./layout.js";
+import { CellMark, Flag, NowMark, outcomeKind } from "./marks.js";
 import { type CellRow, checkpointTitle, isLive, type Lane, type Place, placeKey, samePlace, sessionTitle } from "./model.js";
 import { NodeCard } from "./node_card.js";
 
@@ -306,57 +307,17 @@ function kindOf(node: Node): string {
   return node.cell ? `cell ${outcomeKind(node.cell.outcome)}` : `now ${node.lane.session.state}`;
 }
 
-const kinds: Record<string, string> = { ok: "good", running: "busy", cancelled: "stopped", approval_required: "wait", busy: "wait" };
-
-function outcomeKind(outcome: string): string {
-  return kinds[outcome] ?? "bad";
-}
-
-const glyphs: Record<string, string> = {
-  good: "M-4 0.2L-1.2 3L4 -3",
-  bad: "M-3.2 -3.2L3.2 3.2M3.2 -3.2L-3.2 3.2",
-  stopped: "M-4 0H4",
-  wait: "M0 -4.5V0.8M0 4V4.2",
-  busy: "M-4 0V0.1M0 0V0.1M4 0V0.1",
-};
-
-/** The outcome is told by colour, by shape and by the sign in it. */
-function CellMark({ outcome }: { outcome: string }) {
-  const kind = outcomeKind(outcome);
-  return (
-    <>
-      {kind === "bad" ? <rect class="branches-shape" x={-9} y={-9} width={18} height={18} rx={3} /> : <circle class="branches-shape" r={9} />}
-      <path class="branches-glyph" d={glyphs[kind]} />
-    </>
-  );
+function failures(cells: CellRow[]): number {
+  return cells.filter((cell) => outcomeKind(cell.outcome) === "bad").length;
 }
 
 /** How many cells are folded, and whether one of them failed. */
 function FoldText({ cells }: { cells: CellRow[] }) {
-  const failed = cells.filter((cell) => outcomeKind(cell.outcome) === "bad").length;
+  const failed = failures(cells);
   return (
     <text class="branches-fold" y={4}>
       {failed ? `${cells.length} · ${failed}✕` : cells.length}
     </text>
-  );
-}
-
-function Flag({ lost }: { lost: boolean }) {
-  return (
-    <>
-      <path class="branches-pole" d="M0 4V-24" />
-      <path class="branches-shape" d={lost ? "M0 -24H12L8 -18.5L12 -13H0" : "M0 -24H12L8 -18.5L12 -13H0Z"} />
-    </>
-  );
-}
-
-function NowMark({ state }: { state: string }) {
-  if (state === "ended") return <path class="branches-shape" d="M0 -8V8" />;
-  return (
-    <>
-      <circle class="branches-shape" r={7} />
-      <circle class="branches-dot" r={3} />
-    </>
   );
 }
 
@@ -430,7 +391,7 @@ export function firstLine(code: string): string {
 
 /** "Cells 21 to 58, 2 failed". */
 export function foldTitle(cells: CellRow[]): string {
-  const failed = cells.filter((cell) => outcomeKind(cell.outcome) === "bad").length;
+  const failed = failures(cells);
   return `Cells ${cells[0]?.cell} to ${cells.at(-1)?.cell}${failed ? `, ${failed} failed` : ""}`;
 }
 

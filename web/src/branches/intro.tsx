@@ -7,6 +7,7 @@ import { Dialog } from "../parts/controls.js";
 import { Icon } from "../parts/icons.js";
 import { sayError } from "../parts/toasts.js";
 import { createExample } from "./example.js";
+import { CellMark, Flag, NowMark } from "./marks.js";
 import { selected } from "./selection.js";
 import { load } from "./store.js";
 
@@ -94,18 +95,15 @@ function IntroDrawing() {
       <circle class="branches-start" cx="30" cy="40" r="4" />
       {[[90, 40], [165, 40], [300, 90], [390, 90], [480, 90], [300, 135], [390, 135], [480, 135]].map(([x, y]) => (
         <g key={`${x} ${y}`} class="branches-node cell good" transform={`translate(${x} ${y})`}>
-          <circle class="branches-shape" r={9} />
-          <path class="branches-glyph" d="M-4 0.2L-1.2 3L4 -3" />
+          <CellMark outcome="ok" />
         </g>
       ))}
       <g class="branches-node flag" transform="translate(215 40)">
-        <path class="branches-pole" d="M0 4V-24" />
-        <path class="branches-shape" d="M0 -24H12L8 -18.5L12 -13H0Z" />
+        <Flag />
       </g>
       {[[300, 40], [530, 90], [530, 135]].map(([x, y]) => (
         <g key={`${x} ${y}`} class="branches-node now" transform={`translate(${x} ${y})`}>
-          <circle class="branches-shape" r={7} />
-          <circle class="branches-dot" r={3} />
+          <NowMark />
         </g>
       ))}
       {[[127, 20, "1"], [215, 10, "2"], [258, 78, "3"], [435, 116, "4"]].map(([x, y, text]) => (

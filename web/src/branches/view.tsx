@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions and their branches as a tree: look, roll back, branch, name, compare.
 import { signal, useComputed } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { messageOf } from "../app/api.js";
 import { caller } from "../app/caller.js";
@@ -14,6 +15,7 @@ import { Compare, otherOf } from "./compare.js";
 import { Dialogs } from "./dialogs.js";
 import { Graph } from "./graph.js";
 import { Intro } from "./intro.js";
+import { CellMark, NowMark } from "./marks.js";
 import { familiesOf, type Family, isLive, lanesOf, liveOf, type Place, sessionTitle } from "./model.js";
 import { Panel } from "./panel.js";
 import { type Choice, choiceOf, dialog, type DialogKind, selected } from "./selection.js";
@@ -148,10 +150,10 @@ function focusTree(): boolean {
 function Legend({ ended }: { ended: number }) {
   return (
     <ul class="branches-legend" aria-label="Legend">
-      <li><LegendMark kind="cell good" glyph="M-4 0.2L-1.2 3L4 -3" /> ran</li>
-      <li><LegendMark kind="cell bad" glyph="M-3.2 -3.2L3.2 3.2M3.2 -3.2L-3.2 3.2" square /> failed</li>
-      <li><LegendMark kind="flag" /> checkpoint</li>
-      <li><LegendMark kind="now" /> now</li>
+      <li><LegendMark kind="cell good"><CellMark outcome="ok" /></LegendMark> ran</li>
+      <li><LegendMark kind="cell bad"><CellMark outcome="error" /></LegendMark> failed</li>
+      <li><LegendMark kind="flag"><SmallFlag /></LegendMark> checkpoint</li>
+      <li><LegendMark kind="now"><NowMark /></LegendMark> now</li>
       {ended > 0 && (
         <li>
           <label class="check-field">
@@ -165,23 +167,20 @@ function Legend({ ended }: { ended: number }) {
   );
 }
 
-function LegendMark({ kind, glyph, square = false }: { kind: string; glyph?: string; square?: boolean }) {
+function LegendMark({ kind, children }: { kind: string; children: ComponentChildren }) {
   return (
     <svg class="branches-svg" width="20" height="20" viewBox="-10 -10 20 20" aria-hidden="true">
-      <g class={`branches-node ${kind}`}>
-        {kind === "flag" ? (
-          <g transform="translate(-4 12)">
-            <path class="branches-pole" d="M0 -2V-20" />
-            <path class="branches-shape" d="M0 -20H12L8 -14.5L12 -9H0Z" />
-          </g>
-        ) : square ? (
-          <rect class="branches-shape" x={-9} y={-9} width={18} height={18} rx={3} />
-        ) : (
-          <circle class="branches-shape" r={kind === "now" ? 7 : 9} />
-        )}
-        {kind === "now" && <circle class="branches-dot" r={3} />}
-        {glyph && <path class="branches-glyph" d={glyph} />}
-      </g>
+      <g class={`branches-node ${kind}`}>{children}</g>
     </svg>
+  );
+}
+
+/** A flag on a shorter pole, as high as the other marks of the legend. */
+function SmallFlag() {
+  return (
+    <g transform="translate(-4 12)">
+      <path class="branches-pole" d="M0 -2V-20" />
+      <path class="branches-shape" d="M0 -20H12L8 -14.5L12 -9H0Z" />
+    </g>
   );
 }
