@@ -7,6 +7,7 @@ import { useEffect } from "preact/hooks";
 import { ask, pathOf } from "../app/api.js";
 import { Revealed } from "../parts/code.js";
 import { bytesText, durationText } from "../parts/format.js";
+import "./access.css";
 
 /** As an approval has it, or a profile, whose modes have other names. */
 interface Network {

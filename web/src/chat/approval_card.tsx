@@ -7,7 +7,6 @@ import { adder } from "../app/api.js";
 import { caller } from "../app/caller.js";
 import { hrefOf } from "../app/router.js";
 import { Access } from "../approvals/access.js";
-import "../approvals/view.css";
 import { Code, Revealed } from "../parts/code.js";
 import { trying } from "../parts/toasts.js";
 
