@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon that served this page. The cookie of the sign-in travels with each request.
 import { Adder, type SessionInfo } from "adder-client";
-import { bodyOf, pathOf, queryOf } from "../../../clients/typescript/src/bodies.js";
+import { pathOf, queryOf } from "../../../clients/typescript/src/bodies.js";
 import { Unauthorized } from "../../../clients/typescript/src/errors.js";
 import { type Asking, Http } from "../../../clients/typescript/src/http.js";
 import { Session } from "../../../clients/typescript/src/sessions.js";
 import { web } from "../../../clients/typescript/src/web.js";
 import { signedOut } from "./caller.js";
 
-export { bodyOf, pathOf, queryOf };
+export { pathOf, queryOf };
 
 /** What the page says when a request fails, in one sentence. */
 export function messageOf(error: unknown): string {

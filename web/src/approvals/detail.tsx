@@ -157,7 +157,7 @@ function ChangesBody({ item: { approval, review } }: { item: Item }) {
 // ---- the decision ----
 
 /** Why this caller may not decide; undefined: they may. */
-export function whyNot(): string | undefined {
+function whyNot(): string | undefined {
   const who = caller.value;
   if (!who) return "Sign in to decide.";
   if (who.read_only) return "Your token can only read. Sign in with one that may decide.";

@@ -40,7 +40,7 @@ export function waits(item: Item): boolean {
   return item.state === "pending" || item.state === "broken";
 }
 
-export function approvalItem(approval: Approval, review: Review | undefined, now: number): Item {
+function approvalItem(approval: Approval, review: Review | undefined, now: number): Item {
   const broken = review && reviewStates[review.state] === "broken";
   return {
     id: approval.approval_id,
@@ -55,7 +55,7 @@ export function approvalItem(approval: Approval, review: Review | undefined, now
   };
 }
 
-export function reviewItem(review: Review): Item {
+function reviewItem(review: Review): Item {
   return {
     id: review.review_id,
     kind: "changes",

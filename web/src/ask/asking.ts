@@ -82,7 +82,7 @@ interface Told {
 }
 
 /** The steps once EVENT came: one began, or the last one has ended or got on. */
-export function stepsAfter(steps: Step[], { text, done, of, step }: Told): Step[] {
+function stepsAfter(steps: Step[], { text, done, of, step }: Told): Step[] {
   const last = steps.at(-1);
   if (step && !step.ended) return [...steps, { name: step.name, text, ended: false }];
   if (!last) return steps;

@@ -27,7 +27,7 @@ const uploads = signal<Upload[]>([]);
 let lastUpload = 0;
 
 /** Stores FILES and adds them to CONVERSATION, in their order: the first table is `df`. */
-export async function addFiles(conversation: string, files: File[]): Promise<void> {
+async function addFiles(conversation: string, files: File[]): Promise<void> {
   for (const file of files) await addFile(conversation, file);
 }
 
@@ -206,7 +206,7 @@ function ReadingForm({ options, onChange }: { options: ReadingOptions; onChange:
     onChange(now as ReadingOptions);
   };
   return (
-    <details class="ask-reading">
+    <details>
       <summary>How the files are read</summary>
       <div class="ask-options">
         {texts.map(([name, label, example]) => (

@@ -17,7 +17,7 @@ export async function openInNotebook(question: Question): Promise<void> {
 }
 
 /** The cell that loads TABLES as the analysis read them. */
-export function setupCell(question: string, tables: AskedTable[], schemas: Schema[], code: string): string {
+function setupCell(question: string, tables: AskedTable[], schemas: Schema[], code: string): string {
   const asked = question.split("\n").map((line) => `# ${line}`).join("\n");
   const reads = tables.flatMap((table) => schemasOf(table, schemas).map((schema) => `dfs[${quoted(schema.name)}] = ${readCall(table, schema)}`));
   const helpers = helperCells.filter(([name]) => new RegExp(`\\b${name}[.(]`).test(code)).map(([, text]) => text);

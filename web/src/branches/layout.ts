@@ -51,7 +51,7 @@ export interface Layout {
   ticks: Array<{ x: number; cell: number }>;
 }
 
-export const AXIS = 26;
+const AXIS = 26;
 const CAPTION_COLUMN = 84;
 
 /** Lays LANES out for a view that is WIDTH wide; what needs more scrolls. OPENED: see columnsOf. */

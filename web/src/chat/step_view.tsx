@@ -43,7 +43,7 @@ export function StepView({ step }: { step: StepItem }) {
           <DisplayView key={at} data={data} />
         ))}
         {files.length > 0 && (
-          <ul class="chat-files" aria-label="Files">
+          <ul aria-label="Files">
             {files.map((file) => (
               <li key={file.url}>
                 <a href={file.url} download={file.name.split("/").pop()}>

@@ -84,7 +84,7 @@ function shortened(text: string): string {
 }
 
 /** A reply in words: its text, its error, or the object without its pictures. */
-export function replyText(reply: Record<string, unknown>): string {
+function replyText(reply: Record<string, unknown>): string {
   const pictures = picturesOf(reply).length;
   const { pictures: _, displays: __, ...rest } = reply;
   const words = typeof rest["error"] === "string" ? rest["error"] : typeof rest["text"] === "string" ? rest["text"] : JSON.stringify(rest);

@@ -182,7 +182,7 @@ function Busy({ chat }: { chat: Chat }) {
   const calls = last?.kind === "step" && (last.state === "running" || last.state === "waiting");
   const steps = chat.items.filter((item) => item.kind === "step").length;
   return (
-    <div class="chat-busy row">
+    <div class="row">
       <span role="status">{calls ? (last.state === "waiting" ? "Waiting for an approval…" : `Running ${last.name}…`) : "The model is thinking…"}</span>
       <span class="quiet">
         {plural(steps, "step")}, {numberText(chat.tokens)} tokens

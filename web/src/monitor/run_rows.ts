@@ -21,7 +21,7 @@ export interface RunRow {
   code: string;
 }
 
-export const PAGE = 100;
+const PAGE = 100;
 /** So long events are gathered, and so far apart they are shown at least: a burst of runs costs one request a second. */
 const GATHER_MS = 100;
 const PAUSE_MS = 1000;
@@ -65,7 +65,7 @@ export function watchRuns(holds: () => boolean): () => void {
 }
 
 /** Loads the page that is shown anew. */
-export async function loadPage(): Promise<void> {
+async function loadPage(): Promise<void> {
   const mine = ++asked;
   if (caller.peek()?.keeps_records === false) {
     loading.value = false;
@@ -171,4 +171,3 @@ function rowOf(record: RecordSummary): RunRow {
     code: record.code_start ?? "",
   };
 }
-

@@ -3,6 +3,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { messageOf } from "../app/api.js";
 import "./form.css";
 import { fieldsOf, patternOf, type Schema, type SchemaField } from "./schema.js";
 
@@ -244,7 +245,7 @@ function problemOf(text: string): string | undefined {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    return `This is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `This is not JSON: ${messageOf(error)}`;
   }
 }
 
