@@ -5,10 +5,12 @@ Prints the figures, and writes them to FILE for `scripts/bench-docs web=FILE`. T
 event, as the browser stamps it, to the first moment after the frame that shows what came of it was painted. A frame comes every
 16.7 ms, so half of that is waiting; "work" leaves the waiting out."""
 import argparse
+import http.server
 import json
 import pathlib
 import statistics
 import sys
+import threading
 
 from playwright.sync_api import sync_playwright
 
@@ -41,13 +43,14 @@ WATCH_KEYS = """
 """
 WATCH_TEXT = """
 (text) => {
-  window.adderTestSeen = undefined;
-  const watch = new MutationObserver(() => {
-    if (!document.querySelector("main").textContent.includes(text)) return;
-    watch.disconnect();
-    requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel(); port1.onmessage = () => { adderTestSeen = performance.now(); }; port2.postMessage(0); });
+  window.adderTestSeen = new Promise((seen) => {
+    const watch = new MutationObserver(() => {
+      if (!document.querySelector("main").textContent.includes(text)) return;
+      watch.disconnect();
+      requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel(); port1.onmessage = () => seen(performance.now()); port2.postMessage(0); });
+    });
+    watch.observe(document.querySelector("main"), { subtree: true, childList: true, characterData: true });
   });
-  watch.observe(document.querySelector("main"), { subtree: true, childList: true, characterData: true });
 }
 """
 WATCH_FRAMES = """
@@ -132,10 +135,48 @@ def first_output(page, figures):
         page.evaluate(WATCH_TEXT, str(number + 10**6))
         page.evaluate(WATCH_KEYS)
         book.run_last()
-        seen = harness_wait(lambda: page.evaluate("() => adderTestSeen"))
+        seen = page.evaluate("() => adderTestSeen")
         times.append(seen - page.evaluate("() => adderTestKeys.at(-1).begun"))
         book.wait_idle()
     figures.put("from Shift+Enter to the first output of a cell", times)
+
+
+class Smallest(http.server.BaseHTTPRequestHandler):
+    """A page that shows what it is sent when a key is pressed, and no more."""
+
+    PAGE = b"""<main contenteditable></main><script>document.onkeydown = async () => {
+        document.querySelector("main").textContent = await (await fetch("/text", { method: "POST", cache: "no-store" })).text(); }</script>"""
+    protocol_version = "HTTP/1.1"
+
+    def answer(self, kind, body):
+        """At once: of two packets, the second would wait for the first to be acknowledged."""
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s" % (kind, len(body), body))
+
+    def do_GET(self):
+        self.answer(b"text/html", self.PAGE)
+
+    def do_POST(self):
+        self.answer(b"text/plain", b"%d" % self.server.number)
+
+    def log_message(self, *_):
+        pass
+
+
+def smallest_page(browser, figures):
+    """What the browser takes for any page: a key, a request, a text."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Smallest) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        window, times = windows.Window(browser, f"http://127.0.0.1:{server.server_port}"), []
+        window.page.goto("/")
+        for server.number in range(10**6, 10**6 + CELLS):
+            window.page.evaluate(WATCH_TEXT, str(server.number))
+            window.page.evaluate(WATCH_KEYS)
+            window.page.keyboard.press("Enter")
+            seen = window.page.evaluate("() => adderTestSeen")
+            times.append(seen - window.page.evaluate("() => adderTestKeys.at(-1).begun"))
+        window.close()
+        server.shutdown()
+    figures.put("from a key to the answer of a request in a page of one line", times)
 
 
 def flood(page, figures):
@@ -156,10 +197,6 @@ def machine(adder):
     return json.loads(ended.stdout)["machine"]
 
 
-def harness_wait(condition):
-    return place.harness.wait_until(condition, "the page to show it")
-
-
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--output", type=pathlib.Path)
@@ -168,6 +205,7 @@ def main():
         browser = windows.Browser(running)
         print(f"{'Chromium ' + browser.version:58} {'median':>9} {'p95':>9} {'most':>9}")
         first_view(browser, daemon, figures)
+        smallest_page(browser, figures)
         for measure in (typing, first_output, flood):
             window = windows.Window(browser, f"http://127.0.0.1:{daemon.port}")
             window.page.goto(windows.opened(daemon.adder))
