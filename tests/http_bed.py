@@ -4,6 +4,8 @@ http.client and by bytes of the test's own."""
 import contextlib
 import http.client
 import json
+import pathlib
+import platform
 import re
 import socket
 import struct
@@ -13,6 +15,7 @@ import threading
 import harness
 
 USUAL = "localhost"
+PPOLL = {"x86_64": "271", "aarch64": "73"}[platform.machine()]
 
 
 class Reply:
@@ -86,6 +89,17 @@ class Served:
         """What it says is shown when the test fails that now asks it for something."""
         if not any(entry is self.said for entry in harness.gathered[-3:]):
             harness.gathered.append(self.said)
+
+    def waiting(self):
+        """Requests that only wait, for an event or for the end of something, by what their threads wait in."""
+        count = 0
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            try:
+                name, call = (task / "comm").read_text().strip(), (task / "syscall").read_text().split()
+            except OSError:
+                continue  # it has ended
+            count += name == "http" and call[0] == PPOLL and int(call[2], 16) == 2  # descriptors
+        return count
 
     # ---- requests ----
 
@@ -161,6 +175,45 @@ class Served:
             except OSError:
                 pass  # it may be hung up on before all of it was sent
             return read_all(connection)
+
+
+class Stream:
+    """A reply of events, as it comes."""
+
+    def __init__(self, served, method, path, body=None, secret=None, **headers):
+        self.open = served.connection()
+        self.connection = self.open.__enter__()
+        sent = served.headers(secret, **{name.replace("_", "-"): value for name, value in headers.items()})
+        text = None if body is None else json.dumps(body).encode()
+        self.connection.request(method, path, text, {**sent, **({"Content-Type": "application/json"} if body is not None else {})})
+        self.answer = self.connection.getresponse()
+        assert self.answer.status == 200 and self.answer.getheader("Content-Type").startswith("text/event-stream"), self.answer.read()
+
+    def next(self):
+        """(id, name, data) of the next event; None at the end."""
+        found = {}
+        while line := self.answer.readline().decode():
+            if line == "\n" and found:
+                return int(found["id"]) if "id" in found else None, found["event"], json.loads(found["data"])
+            if line != "\n" and not line.startswith(":"):
+                name, value = line.rstrip("\n").split(": ", 1)
+                found[name] = value
+        return None
+
+    def rest(self):
+        return list(iter(self.next, None))
+
+    def ending(self):
+        """The rest of one that may be broken off."""
+        found = []
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            for event in iter(self.next, None):
+                found.append(event)
+        return found
+
+    def close(self):
+        self.answer.close()
+        self.open.__exit__(None, None, None)
 
 
 def read_all(connection):

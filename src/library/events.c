@@ -44,7 +44,6 @@ struct events_waiter {
   struct interrupt interrupt;
   struct event_query query; /* whose `after` moves on with events that it does not want */
   gboolean is_woken;        /* and has not looked since */
-  gboolean is_released;
 };
 
 struct events {
@@ -365,7 +364,6 @@ events_list (struct events *events, const struct event_query *query, gint64 *ret
     g_mutex_unlock (&events->lock);
     goes_on = interrupt_wait (&waiter.interrupt, room, 0, deadline_us) == WAIT_WOKEN;
     g_mutex_lock (&events->lock);
-    goes_on = goes_on && !waiter.is_released;
     waiter.is_woken = FALSE;
   }
   if (waits)
@@ -391,18 +389,6 @@ events_new (struct notifications *notifications, gsize most)
   events->last = events->dropped = g_get_real_time ();
   events->subscription = notifications_subscribe (notifications, NULL, events_take_notification, events);
   return events;
-}
-
-void
-events_release (struct events *events)
-{
-  g_mutex_lock (&events->lock);
-  for (GSList *at = events->waiters; at; at = at->next) {
-    struct events_waiter *waiter = at->data;
-    waiter->is_released = TRUE;
-    interrupt_wake (&waiter->interrupt);
-  }
-  g_mutex_unlock (&events->lock);
 }
 
 void

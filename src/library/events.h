@@ -40,8 +40,6 @@ struct events;
 
 /* MOST: events that it holds. Subscribes to NOTIFICATIONS, which is referenced. With one reference. */
 struct events *events_new (struct notifications *notifications, gsize most);
-/* Ends the waits of now with what they have: their callers ask again, and are identified anew. */
-void events_release (struct events *events);
 /* Ends all waiting, for good. */
 void events_close (struct events *events);
 /* After events_close. NULL is allowed. */

@@ -11,7 +11,6 @@
 #include "operations/fields.h"
 #include "operations/operation.h"
 #include "operations/session_fields.h"
-#include "policy/principal.h"
 
 #define EVENTS_MAX 1000
 
@@ -63,16 +62,6 @@ event_to_json (AdderEngine *engine, const struct event *event)
 
 /* ---- the function ---- */
 
-/* Not longer than what identified the caller is good. */
-static gint64
-event_wait_ms (const struct operation_call *call)
-{
-  gint64 wait_ms = (gint64)operation_number (call, "wait_ms");
-  const struct principal *who = call->caller->who;
-  gint64 left_ms = who && who->expires_ms > 0 ? who->expires_ms - g_get_real_time () / 1000 : wait_ms;
-  return CLAMP (left_ms, 0, wait_ms);
-}
-
 /* The bits of the words in TEXT, which its pattern has checked; NULL: all. */
 static guint
 event_kinds_of (const char *text)
@@ -96,7 +85,7 @@ event_list (const struct operation_call *call, GError **error)
       .reader = call->caller->owner,
       .after = json_is_integer (after) ? json_integer_value (after) : -1,
       .limit = (guint)operation_number (call, "limit"),
-      .wait_ms = event_wait_ms (call),
+      .wait_ms = (gint64)operation_number (call, "wait_ms"),
       .watch_fd = call->caller->watch_fd,
   };
   gint64 next;

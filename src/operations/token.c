@@ -366,7 +366,7 @@ const struct operation token_operations[] = {
     {
         .name = "token.revoke",
         .title = "Take a token back",
-        .text = "Ends it at once. The answer is what it was.",
+        .text = "Ends it at once, and what is under way for it. The answer is what it was.",
         .role = ROLE_ADMIN,
         .flags = OPERATION_OWN_FILES | OPERATION_DECIDES,
         .params = token_params,

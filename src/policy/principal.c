@@ -52,6 +52,8 @@ principal_for_user (const struct principal *who, const char *name, GError **erro
   user->toolset = g_strdup (who->toolset);
   user->profiles = g_strdupv (who->profiles);
   user->roots = g_strdupv (who->roots);
+  user->token = g_strdup (who->token);
+  user->token_digest = g_strdup (who->token_digest);
   user->acts_for_users = FALSE;
   return user;
 }
@@ -71,6 +73,8 @@ principal_unref (struct principal *principal)
   g_free (principal->owner);
   g_free (principal->service);
   g_free (principal->toolset);
+  g_free (principal->token);
+  g_free (principal->token_digest);
   g_strfreev (principal->profiles);
   g_strfreev (principal->roots);
   g_free (principal);

@@ -21,6 +21,8 @@ struct principal {
   guint64 concurrent;      /* and at once; 0: the configuration's */
   gboolean is_browser;     /* a browser's token, which acts as the account OWNER of this machine */
   gint64 expires_ms;       /* since 1970, when what identified them ends; 0: unknown, or never */
+  char *token;             /* the name of the token that identified them; NULL: something else did */
+  char *token_digest;      /* of its secret, if it is of the file of tokens; else NULL */
   char *service;           /* of a service's user: the key by which all of its users count together; else
                             * NULL */
 };

@@ -53,6 +53,8 @@ known_new (const struct config *config, const struct token *token)
   who->concurrent = token->concurrent;
   who->expires_ms = token->expires_ms;
   who->is_browser = token->account != NULL;
+  who->token = g_strdup (token->name);
+  who->token_digest = g_strdup (token->digest);
   struct known *known = g_new0 (struct known, 1);
   known->who = who;
   known->expires_ms = token->expires_ms;
@@ -68,7 +70,8 @@ read_again (struct tokens *tokens)
   g_hash_table_remove_all (tokens->known);
   for (guint i = 0; list && i < list->len; i++) {
     struct token *token = list->pdata[i];
-    g_hash_table_insert (tokens->known, g_steal_pointer (&token->digest), known_new (tokens->config, token));
+    struct known *known = known_new (tokens->config, token);
+    g_hash_table_insert (tokens->known, g_steal_pointer (&token->digest), known);
   }
   if (problem && (!tokens->problem || strcmp (problem->message, tokens->problem->message) != 0))
     log_error ("%s; until then no token is good", problem->message);
@@ -173,4 +176,16 @@ tokens_find (struct tokens *tokens, const char *secret, gboolean *ret_expired, G
     who = principal_ref (known->who);
   g_mutex_unlock (&tokens->lock);
   return who;
+}
+
+gboolean
+tokens_has (struct tokens *tokens, const char *digest)
+{
+  g_mutex_lock (&tokens->lock);
+  if (has_changed (tokens))
+    read_again (tokens);
+  const struct known *known = g_hash_table_lookup (tokens->known, digest);
+  gboolean has = tokens->problem || (known && !tokens_is_over (known));
+  g_mutex_unlock (&tokens->lock);
+  return has;
 }

@@ -25,3 +25,7 @@ guint tokens_count (struct tokens *tokens);
  * ERROR: an unknown token; ERROR is set when the file has become untrustworthy: then no token is valid. */
 struct principal *tokens_find (struct tokens *tokens, const char *secret, gboolean *ret_expired,
                                GError **error);
+
+/* Whether a token whose secret has DIGEST is valid still. From any thread. TRUE as well while the file is
+ * untrustworthy: what it will say is unknown. */
+gboolean tokens_has (struct tokens *tokens, const char *digest);

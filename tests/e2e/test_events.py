@@ -3,17 +3,16 @@
 restart."""
 import json
 import os
-import pathlib
-import platform
 import threading
 
 import http_bed
 import pytest
 from harness import wait_until
+from http_bed import Stream
 
 WAITERS = 200
 HELD = 64
-PPOLL = {"x86_64": "271", "aarch64": "73"}[platform.machine()]
+FOREVER = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
 WORKBENCH = {"profile": "workbench", "environment": "system"}
 
 
@@ -181,24 +180,12 @@ def test_what_is_not_wanted_is_not_missed_while_waiting(served):
         target=lambda: answers.append(events(served, served.alice, after=after, wait_ms=600000)), daemon=True
     )
     thread.start()
-    wait_until(lambda: waiting(served) > 0, "the reader to wait")
+    wait_until(lambda: served.waiting() > 0, "the reader to wait")
     for _ in range(HELD):
         served.run("1", served.bob)
     served.run("'hers'", served.alice)
     thread.join(served.adder.deadline)
     assert answers and not answers[0]["missed"] and told(answers[0])[0] == ("run", "created")
-
-
-def waiting(served):
-    """Threads of the daemon that wait for an event, by what they wait in."""
-    count = 0
-    for task in pathlib.Path(f"/proc/{served.process.pid}/task").iterdir():
-        try:
-            name, call = (task / "comm").read_text().strip(), (task / "syscall").read_text().split()
-        except OSError:
-            continue  # it has ended
-        count += name == "http" and call[0] == PPOLL and int(call[2], 16) == 2  # descriptors
-    return count
 
 
 def test_many_wait_and_each_is_told(served):
@@ -210,9 +197,9 @@ def test_many_wait_and_each_is_told(served):
     threads = [threading.Thread(target=wait, daemon=True) for _ in range(WAITERS)]
     for thread in threads:
         thread.start()
-    wait_until(lambda: waiting(served) == WAITERS, "all readers to wait")
+    wait_until(lambda: served.waiting() == WAITERS, "all readers to wait")
     served.run("1", served.bob)  # of no concern to them
-    assert waiting(served) == WAITERS and not answers
+    assert served.waiting() == WAITERS and not answers
     run = served.run("2", served.alice)
     for thread in threads:
         thread.join(served.adder.deadline)
@@ -225,34 +212,68 @@ def test_readers_that_hang_up_leave_nothing_behind(served):
     for _ in range(20):
         with served.connect() as connection:
             connection.sendall(served.head("GET", f"/v1/events?after={after}&wait_ms=600000", secret=served.alice))
-            wait_until(lambda: waiting(served) > 0, "it to wait")
-        wait_until(lambda: waiting(served) == 0, "it to be gone")
+            wait_until(lambda: served.waiting() > 0, "it to wait")
+        wait_until(lambda: served.waiting() == 0, "it to be gone")
 
 
-def test_a_reader_whose_token_is_revoked_waits_no_longer(served):
-    """Whoever else waits is asked again who they are, and goes on."""
-    secret = served.token("revoked")
-    after, answers = now(served, served.alice), []
+def forget_token(served, name):
+    """Removes it as an editor does that writes into the file."""
+    path = served.adder.state / "tokens.json"
+    kept = json.loads(path.read_text())
+    kept["tokens"] = [each for each in kept["tokens"] if each["name"] != name]
+    path.write_text(json.dumps(kept))
 
-    def wait(secret):
-        answers.append(events(served, secret, after=after, wait_ms=600000))
 
-    threads = [threading.Thread(target=wait, args=(each,), daemon=True) for each in (secret, served.alice)]
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_token_that_is_revoked_ends_what_is_under_way(served, edited):
+    """Waits and streams, and runs that need their caller. What is in the background goes on, as what others do."""
+    name = f"leaver-{edited}".lower()
+    secret = served.token(name)
+    after, answers = now(served, secret), {}
+    asked = served.run(f"print('{name}')", secret, **WORKBENCH)["approval_id"]
+    detached = Stream(served, "POST", "/v1/runs", {"code": FOREVER, "stream": True, "detach": True}, secret)
+    attached = Stream(served, "POST", "/v1/runs", {"code": FOREVER, "stream": True}, secret)
+    run_id = detached.next()[2]["run_id"]
+    follower = Stream(served, "GET", f"/v1/runs/{run_id}/events", None, secret)
+    assert [each.next()[1] for each in (follower, follower, detached, attached, attached)].count("stdout") == 3
+
+    def ask(method, path, body=None, secret=secret):
+        answers[path] = served.ask(method, path, body, secret=secret)
+
+    waits = [f"/v1/events?after={after}&kinds=review", f"/v1/runs/{run_id}?", f"/v1/approvals/{asked}?"]
+    asks = [("GET", path + "&wait_ms=600000") for path in waits] + [("POST", "/v1/runs", {"code": FOREVER})]
+    bystander = f"/v1/events?after={now(served)}&wait_ms=600000&kinds=approval&owner=all"
+    threads = [threading.Thread(target=ask, args=each, daemon=True) for each in [*asks, ("GET", bystander, None, served.secret)]]
     for thread in threads:
         thread.start()
-    wait_until(lambda: waiting(served) == 2, "both to wait")
-    assert served.adder.call("token", "rm", "revoked").returncode == 0
-    for thread in threads:
+    wait_until(lambda: served.waiting() == 4 and len(running(served, name)) == 3, "all to wait")
+    if edited:
+        forget_token(served, name)
+    else:
+        assert served.adder.call("token", "rm", name).returncode == 0
+    for thread in threads[:-1]:
         thread.join(served.adder.deadline)
-    assert len(answers) == 2 and all(not each["events"] and not each["missed"] for each in answers)
-    assert served.get(f"/v1/events?after={after}&wait_ms=600000", secret=secret).status == 401
+    assert [answers[each[1]].status for each in asks] == [401, 401, 401, 200]
+    assert answers["/v1/runs"].json()["outcome"] == "cancelled"
+    assert [stream.ending() for stream in (follower, detached, attached)] == [[]] * 3
+    wait_until(lambda: running(served, name) == [run_id], "runs to end that need their caller")
+    assert served.get("/v1/caller", secret=secret).status == 401
+    assert served.ask("DELETE", f"/v1/runs/{run_id}?owner=all").status == 200
+    assert threads[-1].is_alive()
+    assert served.post(f"/v1/approvals/{asked}/deny", {"owner": "all"}).status == 200
+    threads[-1].join(served.adder.deadline)
+    assert answers[bystander].json()["events"], "who has another token waits on"
+
+
+def running(served, name):
+    return [each["run_id"] for each in served.get(f"/v1/runs?owner=token:{name}").json()["runs"] if each["state"] == "running"]
 
 
 def test_a_wait_ends_with_the_token(served):
     secret = served.token("brief", "--expires", "10s")
     after = now(served, secret)
-    assert events(served, secret, after=after, wait_ms=600000)["events"] == []
-    assert served.get("/v1/caller", secret=secret).status == 401
+    for path in (f"/v1/events?after={after}&wait_ms=600000", "/v1/caller"):
+        assert served.get(path, secret=secret).status == 401, path
 
 
 @pytest.mark.parametrize(
@@ -276,7 +297,7 @@ def test_a_stopping_daemon_and_the_next_one(served):
         target=lambda: replies.append(served.get(f"/v1/events?after={after}&wait_ms=600000", secret=served.alice)), daemon=True
     )
     thread.start()
-    wait_until(lambda: waiting(served) == 1, "the reader to wait")
+    wait_until(lambda: served.waiting() == 1, "the reader to wait")
     served.stop()
     thread.join(served.adder.deadline)
     assert not thread.is_alive()

@@ -8,6 +8,7 @@ import textwrap
 import http_bed
 import pytest
 from harness import REPOSITORY, wait_until
+from http_bed import Stream
 
 FOREVER = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
 MANY = "for i in range(300): print(i, flush=True)"
@@ -21,37 +22,6 @@ def served(make_shared_adder):
     bed.start()
     yield bed
     bed.stop()
-
-
-class Stream:
-    """A reply of events, as it comes."""
-
-    def __init__(self, served, method, path, body=None, **headers):
-        self.open = served.connection()
-        self.connection = self.open.__enter__()
-        sent = served.headers(**{name.replace("_", "-"): value for name, value in headers.items()})
-        text = None if body is None else json.dumps(body).encode()
-        self.connection.request(method, path, text, {**sent, **({"Content-Type": "application/json"} if body is not None else {})})
-        self.answer = self.connection.getresponse()
-        assert self.answer.status == 200 and self.answer.getheader("Content-Type").startswith("text/event-stream"), self.answer.read()
-
-    def next(self):
-        """(id, name, data) of the next event; None at the end."""
-        found = {}
-        while line := self.answer.readline().decode():
-            if line == "\n" and found:
-                return int(found["id"]) if "id" in found else None, found["event"], json.loads(found["data"])
-            if line != "\n" and not line.startswith(":"):
-                name, value = line.rstrip("\n").split(": ", 1)
-                found[name] = value
-        return None
-
-    def rest(self):
-        return list(iter(self.next, None))
-
-    def close(self):
-        self.answer.close()
-        self.open.__exit__(None, None, None)
 
 
 def run(served, code, **body):

@@ -305,9 +305,11 @@ identify (struct http_request *request)
   request->identified = TRUE;
   gboolean ok = identify_request (request->server->identify, &facts, &request->identity);
   http_set_identity_headers (request, &request->identity);
-  if (ok)
+  if (ok && http_access_begin (request))
     return TRUE;
-  if (request->identity.problem)
+  if (ok)
+    http_access_refuse (request);
+  else if (request->identity.problem)
     http_reply_problem_status (request, request->identity.status, request->identity.problem);
   else
     http_reply_status (request, request->identity.status);

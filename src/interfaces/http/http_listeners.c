@@ -79,8 +79,11 @@ accept_until_woken (struct http_server *server, GPtrArray *listeners)
   }
   ready[count] = (struct pollfd){server->wake_fd, POLLIN, 0};
   for (;;) {
-    if (poll (ready, count + 1, -1) < 0)
+    int n = poll (ready, count + 1, http_access_wait_ms (server));
+    if (n < 0)
       continue;
+    if (n == 0)
+      http_server_check_tokens (server);
     if (ready[count].revents)
       return;
     for (guint i = 0; i < count; i++)
@@ -108,7 +111,7 @@ http_listeners_array (void)
   return g_ptr_array_new_with_free_func ((GDestroyNotify)http_listener_unref);
 }
 
-static void
+void
 http_listeners_wake (struct http_server *server)
 {
   guint64 one = 1;

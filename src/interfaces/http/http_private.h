@@ -65,6 +65,9 @@ struct http_server {
   GUARDED_BY (http_server) GHashTable *peers;        /* peer -> number of connections */
   GUARDED_BY (http_server) guint producers;          /* threads that write streams */
   GUARDED_BY (http_server) gboolean ending;
+  GUARDED_BY (http_server)
+  gint64 expires_ms;                      /* since 1970, of the caller's of `connections` whose token
+                                           * expires first; 0: none does */
   GUARDED_BY (http_server) char *openapi; /* made on first use */
 };
 
@@ -87,6 +90,11 @@ struct http_connection {
   gint64 deadline_us;
   guint64 requests;
   struct http_request *request; /* NULL between them */
+
+  /* http_access.c, of the request under way: */
+  GUARDED_BY (http_server) struct principal *who; /* its caller; NULL: unknown */
+  GUARDED_BY (http_server) gboolean sends;        /* it has a reply that may take long to send */
+  GUARDED_BY (http_server) gboolean has_ended;    /* its caller's token has */
 };
 
 /* A header of a reply. */
@@ -139,6 +147,18 @@ gboolean http_head_check (struct http_request *request, const char *method, cons
 void http_facts (struct http_request *request, struct identify_facts *ret_facts);
 /* What IDENTITY says that any reply has. */
 void http_set_identity_headers (struct http_request *request, const struct identity *identity);
+
+/* http_access.c: the request is under way from now on, until it is freed. FALSE: its caller's token has ended
+ * meanwhile. */
+gboolean http_access_begin (struct http_request *request);
+void http_access_end (struct http_request *request);
+/* Whether a reply, which takes long to send if it LASTS, may go to the caller: not if the token has ended,
+ * and the reply is all that the request is for. */
+gboolean http_access_may_reply (struct http_request *request, gboolean lasts);
+/* Replies that the token has ended. */
+void http_access_refuse (struct http_request *request);
+/* How long the thread that accepts may wait before it has to check tokens; -1: forever. */
+int http_access_wait_ms (struct http_server *server);
 
 /* http_body.c: a part of the body; and, once complete, query and body as the route's fields. Replies on an
  * error. */
@@ -208,6 +228,8 @@ void http_connections_shut (struct http_server *server, const struct http_listen
 /* http_listeners.c: the thread that accepts; and its end, after which nothing is accepted. */
 gboolean http_listeners_start (struct http_server *server, GError **error);
 void http_listeners_end (struct http_server *server);
+/* Has it look at the server again. */
+void http_listeners_wake (struct http_server *server);
 
 /* openapi.c: the document. The caller's. */
 json_t *http_openapi (const struct http_route *const *tables);

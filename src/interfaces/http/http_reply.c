@@ -56,6 +56,11 @@ http_reply_send (struct http_request *request, int status, const char *type, str
     http_reply_drop (reply);
     return;
   }
+  if (status != 401 && !http_access_may_reply (request, reply->read || reply->fd >= 0)) {
+    http_reply_drop (reply);
+    http_access_refuse (request);
+    return;
+  }
   request->status = status;
   if (!is_set (request, "Content-Encoding"))
     http_coding_pack (request, type, reply);

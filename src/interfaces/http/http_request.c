@@ -38,6 +38,7 @@ http_request_free (struct http_request *request)
     http_stream_cut (request->stream);
     http_stream_unref (request->stream);
   }
+  http_access_end (request);
   if (request->identified)
     identity_clear (&request->identity);
   http_body_release (request);

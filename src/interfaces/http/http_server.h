@@ -73,6 +73,10 @@ const char *http_server_startup_token (struct http_server *server);
 /* The number of connections: any one keeps the daemon from ending as idle. */
 guint http_server_connections (struct http_server *server);
 
+/* After the file of tokens has changed: ends what is under way for callers whose token has ended. From any
+ * thread. */
+void http_server_check_tokens (struct http_server *server);
+
 /* Closes the listeners and hangs up on clients: active runs end as cancelled, replies are still sent. Does
  * not wait. A second call does nothing. */
 void http_server_close (struct http_server *server);

@@ -21,7 +21,7 @@
 #include "policy/tokens_file.h"
 
 #define REALM            "adder"
-#define STARTUP_OWNER    "token:startup"
+#define STARTUP_TOKEN    "startup"
 #define OWNERS_MAX       16384
 #define ADDRESSES_MAX    4096
 #define LOGGED_A_MINUTE  60 /* wrong tokens, from all addresses together */
@@ -58,8 +58,10 @@ make_startup_token (struct identify *identify, GError **error)
   if (!secret)
     return FALSE;
   struct startup *startup = g_new0 (struct startup, 1);
-  *startup = (struct startup){secret, token_digest (secret), principal_new (identify->config, STARTUP_OWNER)};
+  *startup = (struct startup){secret, token_digest (secret),
+                              principal_new (identify->config, "token:" STARTUP_TOKEN)};
   startup->who->role = ROLE_USER;
+  startup->who->token = g_strdup (STARTUP_TOKEN);
   g_atomic_pointer_set (&identify->startup, startup);
   return TRUE;
 }
@@ -523,6 +525,14 @@ identify_request (struct identify *identify, const struct identify_facts *facts,
     return TRUE;
   return find_who (identify, facts, ret_identity) && act_for_user (facts, ret_identity) &&
          may (facts, ret_identity) && may_now (identify, ret_identity);
+}
+
+gboolean
+identify_still_knows (struct identify *identify, const struct principal *who)
+{
+  if (who->expires_ms > 0 && g_get_real_time () / 1000 >= who->expires_ms)
+    return FALSE;
+  return !who->token_digest || tokens_has (identify->tokens, who->token_digest);
 }
 
 void

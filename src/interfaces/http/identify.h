@@ -75,6 +75,10 @@ gboolean identify_request (struct identify *identify, const struct identify_fact
                            struct identity *ret_identity);
 void identity_clear (struct identity *identity);
 
+/* Whether what identified WHO has neither been revoked nor expired since. Tokens of an authorization server
+ * only expire. From any thread. */
+gboolean identify_still_knows (struct identify *identify, const struct principal *who);
+
 /* ---- browsers that sign in ---- */
 
 /* A one-time code for ACCOUNT ("uid:1000"), the caller's. NULL with ERROR. From any thread. */

@@ -4,7 +4,7 @@
  * Theory of operation. The main thread accepts, and waits on four descriptors: the listening socket, a
  * signalfd, an eventfd by which a connection's thread says that it ended or that STOP was asked for, and an
  * inotify instance that tells when files of the socket's directory are removed, and when the file of tokens
- * is replaced. A connection's thread reads a request, carries it out by the library's blocking calls, writes
+ * changes. A connection's thread reads a request, carries it out by the library's blocking calls, writes
  * what comes of it, and reads the next one.
  *
  * Who may connect: the socket is 0600 in a directory that is 0700, and the kernel's word for the peer's user
@@ -35,7 +35,6 @@
 #include "common/log.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/socket/server_private.h"
-#include "library/events.h"
 #include "library/library.h"
 #include "policy/tokens_file.h"
 
@@ -43,6 +42,7 @@
 #define END_WAIT_US     (15 * G_USEC_PER_SEC)
 #define REQUEST_WAIT_MS (5 * 60 * 1000) /* a connection that asks nothing for so long is closed */
 #define TELL_US         G_USEC_PER_SEC
+#define TOKENS_EVENTS   (IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB)
 
 /* ---- start ---- */
 
@@ -58,7 +58,8 @@ watch_directory (struct server *server, GError **error)
          error_from_errno (error, errno, "cannot watch %s", directory);
 }
 
-/* Without it, a token that is revoked still counts until the wait of its holder is over. */
+/* Without it, what is under way for a token that is revoked goes on. The file is replaced; the rest is for
+ * manual edits. */
 static void
 watch_tokens (struct server *server)
 {
@@ -67,10 +68,11 @@ watch_tokens (struct server *server)
   g_autofree char *directory = path ? g_path_get_dirname (path) : NULL;
   if (directory && server->removed_fd >= 0)
     server->tokens_watch =
-        inotify_add_watch (server->removed_fd, directory, IN_MOVED_TO | IN_MASK_ADD | IN_ONLYDIR);
+        inotify_add_watch (server->removed_fd, directory, TOKENS_EVENTS | IN_MASK_ADD | IN_ONLYDIR);
   if (server->tokens_watch < 0)
-    log_warning ("who waits for events is not identified anew when tokens change: cannot watch %s",
+    log_warning ("what is under way for a token goes on when that is revoked: cannot watch %s",
                  directory ? directory : problem->message);
+  server->tokens_name = path ? g_path_get_basename (path) : NULL;
 }
 
 /* Whether the process belongs to a terminal. */
@@ -125,6 +127,7 @@ server_free (struct server *server)
     return;
   fd_close (&server->wake_fd);
   fd_close (&server->removed_fd);
+  g_free (server->tokens_name);
   local_socket_close (&server->socket);
   UNSHARED (server);
   g_hash_table_destroy (server->connections);
@@ -391,7 +394,17 @@ renew_sockets (struct server *server)
     log_error ("%s", problem->message);
 }
 
-/* Empties the inotify instance. TRUE: something was put where the file of tokens is. */
+/* If events were lost, it may have been among them. */
+static gboolean
+is_of_tokens (const struct server *server, const struct inotify_event *event)
+{
+  if (event->mask & IN_Q_OVERFLOW)
+    return TRUE;
+  return event->wd == server->tokens_watch && event->len > 0 &&
+         strcmp (event->name, server->tokens_name) == 0;
+}
+
+/* Empties the inotify instance. TRUE: the file of tokens has changed. */
 static gboolean
 take_changes (struct server *server)
 {
@@ -401,7 +414,7 @@ take_changes (struct server *server)
   while ((got = read (server->removed_fd, buffer, sizeof buffer)) > 0)
     for (ssize_t at = 0; at < got;) {
       const struct inotify_event *event = (const struct inotify_event *)(gconstpointer)(buffer + at);
-      found |= event->wd == server->tokens_watch && (event->mask & IN_MOVED_TO);
+      found |= is_of_tokens (server, event);
       at += (ssize_t)(sizeof *event + event->len);
     }
   return found;
@@ -456,8 +469,8 @@ accept_until_end (struct server *server, int signal_fd, GError **error)
       return TRUE;
     }
     if (ready[3].revents) {
-      if (take_changes (server))
-        events_release (server->service->engine->events);
+      if (take_changes (server) && server->http)
+        http_server_check_tokens (server->http);
       renew_sockets (server);
     }
     if (ready[0].revents)

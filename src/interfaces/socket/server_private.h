@@ -17,6 +17,7 @@ struct server {
   struct local_socket socket;
   int wake_fd, removed_fd; /* an eventfd; an inotify instance, -1: there is none */
   int tokens_watch;        /* of that, where the file of tokens is; -1: none */
+  char *tokens_name;       /* the file's name there */
   gboolean had_terminal, logged_to_terminal;
   guint max_connections;
   gint64 told_us;    /* when the log was last told that somebody was turned away */
