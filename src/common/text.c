@@ -136,6 +136,13 @@ text_consider (struct text_guess *guess, const char *word, const char *candidate
 }
 
 char *
+text_beginning (const char *text, gsize length, gsize most)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, (gssize)MIN (length, most * 4));
+  return g_utf8_substring (valid, 0, MIN (g_utf8_strlen (valid, -1), (glong)most));
+}
+
+char *
 text_time (gint64 time_us)
 {
   g_autoptr (GDateTime) seconds = g_date_time_new_from_unix_utc (time_us / G_USEC_PER_SEC);

@@ -18,6 +18,9 @@ gboolean text_is_control (gunichar c);
  * nor drive a terminal, reverse the words after it or look like another one. The caller's. */
 char *text_one_line (const char *text, gssize most);
 
+/* The beginning of TEXT, of LENGTH bytes, which need not be UTF-8: at most MOST characters. The caller's. */
+char *text_beginning (const char *text, gsize length, gsize most);
+
 /* URL with "***" instead of its password, if any, before its host or as the parameter "password". The
  * caller's. */
 char *text_without_password (const char *url);

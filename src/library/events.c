@@ -13,8 +13,6 @@
 #include "engine/host/interrupt.h"
 #include "engine/request/outcome.h"
 
-#define CODE_CHARACTERS 200
-
 const char *const event_kind_names[] = {
     [EVENT_RUN] = "run",       [EVENT_SESSION] = "session", [EVENT_APPROVAL] = "approval",
     [EVENT_REVIEW] = "review", [EVENT_KINDS] = NULL,
@@ -268,15 +266,6 @@ event_run_release (gpointer data)
   events_unref (events);
 }
 
-/* The beginning of CODE, which need not be UTF-8. */
-static char *
-event_code (const struct run_request *request)
-{
-  gsize bytes = MIN (request->code_length, CODE_CHARACTERS * 4);
-  g_autofree char *text = g_utf8_make_valid (request->code, (gssize)bytes);
-  return g_utf8_substring (text, 0, MIN (g_utf8_strlen (text, -1), CODE_CHARACTERS));
-}
-
 struct event_run *
 events_watch_run (struct events *events, struct run_request *resolved, gboolean shows_code)
 {
@@ -288,7 +277,7 @@ events_watch_run (struct events *events, struct run_request *resolved, gboolean 
   run->session = g_strdup (resolved->session);
   run->front_end = g_strdup (resolved->origin.front_end);
   run->tool = g_strdup (resolved->origin.tool);
-  run->code = shows_code && resolved->code ? event_code (resolved) : NULL;
+  run->code = shows_code ? request_code_start (resolved) : NULL;
   request_observe (resolved, event_run_ended, run, event_run_release);
   return run;
 }

@@ -25,6 +25,7 @@ struct waiter {
 
 struct entry {
   char *id, *owner, *conversation, *session, *front_end;
+  char *code;        /* the beginning of it; NULL: that is not kept */
   gint64 started_us; /* by the wall clock */
   gboolean background;
   AdderRun *run;          /* NULL: it has ended */
@@ -58,6 +59,7 @@ entry_free (gpointer data)
   g_free (entry->conversation);
   g_free (entry->session);
   g_free (entry->front_end);
+  g_free (entry->code);
   g_free (entry->result);
   run_log_unref (entry->log);
   g_free (entry);
@@ -206,6 +208,7 @@ runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
       .conversation = g_strdup (note->conversation),
       .session = g_strdup (note->session),
       .front_end = g_strdup (note->front_end),
+      .code = runs->config->store_code ? request_code_start (run_request (run)) : NULL,
       .started_us = g_get_real_time (),
       .background = note->background,
       .log = note->log ? run_log_ref (note->log) : NULL,
@@ -248,15 +251,23 @@ runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result)
 
 /* ---- looking ---- */
 
+/* Its observers may have heard of the end of a run that is still here. */
+static gboolean
+entry_is_active (const struct entry *entry)
+{
+  return entry->run && !run_has_ended (entry->run);
+}
+
 static json_t *
 runs_describe (const struct entry *entry)
 {
   g_autofree char *started = text_time (entry->started_us);
-  return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "run_id", entry->id, "state",
-                    entry->run ? "running" : "ended", "started", started, "owner",
+  return json_pack ("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "run_id", entry->id, "state",
+                    entry_is_active (entry) ? "running" : "ended", "started", started, "owner",
                     json_text_or_null (entry->owner), "conversation", json_text_or_null (entry->conversation),
                     "session", json_text_or_null (entry->session), "front_end",
-                    json_text_or_null (entry->front_end));
+                    json_text_or_null (entry->front_end), "code", json_text_or_null (entry->code),
+                    "can_follow", entry->log != NULL);
 }
 
 json_t *
@@ -267,7 +278,7 @@ runs_list (struct runs *runs, const char *owner)
   runs_purge (runs);
   for (GList *at = runs->order.head; at; at = at->next) {
     const struct entry *entry = at->data;
-    if (entry->run && !run_has_ended (entry->run) && (!owner || g_strcmp0 (entry->owner, owner) == 0))
+    if (entry_is_active (entry) && (!owner || g_strcmp0 (entry->owner, owner) == 0))
       json_array_append_new (list, runs_describe (entry));
   }
   g_mutex_unlock (&runs->lock);

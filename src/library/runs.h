@@ -37,8 +37,9 @@ void runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result);
 /* {"runs": [...]}: the active runs of OWNER (NULL: everybody's), oldest first. The caller's. */
 json_t *runs_list (struct runs *runs, const char *owner);
 /* {"run_id", "state": "running" or "ended", "started", "owner", "conversation", "session", "front_end",
- * "result": object or null}. The caller's. ADDER_ERROR_NOT_FOUND when it is not active and no result of it is
- * held for OWNER (NULL: anybody). */
+ * "code": its beginning or null, "can_follow": whether runs_log has its events, "result": object or null}.
+ * The caller's. ADDER_ERROR_NOT_FOUND when it is not active and no result of it is held for OWNER (NULL:
+ * anybody). */
 json_t *runs_show (struct runs *runs, const char *owner, const char *run_id, GError **error);
 /* The log of RUN_ID's events, the caller's reference. NULL with ADDER_ERROR_NOT_FOUND as above, or with
  * ADDER_ERROR_UNSUPPORTED if they are not kept. */

@@ -110,8 +110,9 @@ static const struct field event_fields[] = {
     {.name = "object",
      .types = FIELD_OBJECT | FIELD_NULL,
      .items = FIELD_ANY,
-     .text = "What it is about: a run as it was then, as in `run.list`, with the first 200 characters of its "
-             "`code`, and `outcome` and `wall_ms` once it has ended; a session, an approval or a review as "
+     .text = "What it is about: a run as it was then, as in `run.list` without `can_follow`, with its "
+             "`tool`, and "
+             "`outcome` and `wall_ms` once it has ended; a session, an approval or a review as "
              "it is now, as in its list, or null if it is gone."},
     FIELD_END ("Event"),
 };

@@ -147,6 +147,21 @@ run_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
   return runs_list (call->caller->engine->runs, call->owner);
 }
 
+/* What a RECORD tells of a run that the table of runs no longer has. The caller's. */
+static json_t *
+run_of_record (const json_t *record)
+{
+  static const char *const taken[] = {"run_id", "started", "owner", "conversation", "front_end"};
+  json_t *shown = json_pack ("{s:s, s:b, s:n}", "state", "ended", "can_follow", FALSE, "result");
+  for (gsize i = 0; i < G_N_ELEMENTS (taken); i++)
+    json_object_set (shown, taken[i], json_object_get (record, taken[i]));
+  json_object_set (shown, "session", json_object_get (record, "session_id"));
+  const char *code = json_string_value (json_object_get (record, "code"));
+  g_autofree char *start = code ? text_beginning (code, strlen (code), REQUEST_CODE_START) : NULL;
+  json_object_set_new (shown, "code", json_text_or_null (start));
+  return shown;
+}
+
 /* The run RUN_ID of OWNER (NULL: any owner) with its result, if held, and its record, if any. The caller's,
  * or NULL with ADDER_ERROR_NOT_FOUND. */
 static json_t *
@@ -160,13 +175,8 @@ run_describe (AdderEngine *engine, const char *owner, const char *run_id, GError
     g_propagate_error (error, g_steal_pointer (&missing));
     return NULL;
   }
-  if (!shown) {
-    static const char *const taken[] = {"run_id", "started", "owner", "conversation", "front_end"};
-    shown = json_pack ("{s:s, s:n}", "state", "ended", "result");
-    for (gsize i = 0; i < G_N_ELEMENTS (taken); i++)
-      json_object_set (shown, taken[i], json_object_get (record, taken[i]));
-    json_object_set (shown, "session", json_object_get (record, "session_id"));
-  }
+  if (!shown)
+    shown = run_of_record (record);
   json_object_set_new (shown, "record", record ? json_incref (record) : json_null ());
   return shown;
 }
@@ -201,7 +211,9 @@ run_end (const struct operation_call *call, GError **error)
     TEXT_0 ("owner", "Its owner."), \
     TEXT_0 ("conversation", "The conversation to which it belongs."), \
     TEXT_0 ("session", "The session of the cell."), \
-    TEXT_0 ("front_end", "The interface that it used.")
+    TEXT_0 ("front_end", "The interface that it used."), \
+    TEXT_0 ("code", "The first 200 characters of its code; null if the configuration has code not kept."), \
+    FLAG ("can_follow", "Whether its events can be read: it is a background or detached run, and they are held.")
 /* clang-format on */
 
 static const struct field under_way_fields[] = {UNDER_WAY, FIELD_END ("RunningRun")};

@@ -57,6 +57,8 @@ def test_a_run_begins_and_ends(served):
         **{"run_id": run["run_id"], "state": "running", "owner": "token:alice", "conversation": "talk"},
         **{"front_end": "http", "code": code[:200], "started": first["object"]["started"]},
     }
+    shown = served.get(f"/v1/runs/{run['run_id']}", secret=served.alice).json()
+    assert shown["code"] == code[:200] and shown["can_follow"] is False  # as its record has it
     assert last["object"]["state"] == "ended" and last["object"]["outcome"] == "ok" and last["object"]["wall_ms"] > 0
     assert events(served, served.alice, after=answer["next"])["events"] == []
 

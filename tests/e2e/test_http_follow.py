@@ -136,12 +136,16 @@ def test_what_is_not_held_any_more_is_said(served):
 def test_what_cannot_be_followed(served):
     streamed = run(served, FOREVER)
     run_id = streamed.next()[2]["run_id"]
+    shown = served.get(f"/v1/runs/{run_id}").json()
+    assert shown["can_follow"] is False and shown["code"] == FOREVER
     refused = served.get(f"/v1/runs/{run_id}/events")
     assert refused.status == 422 and "neither runs in the background nor is detached" in refused.json()["detail"]
     streamed.close()
     wait_until(lambda: under_way(served) == [], "who goes away to cancel a run that is not detached")
     assert served.get("/v1/runs/01a2227e-6a73-7b4f-841e-670d8302b6f1/events").status == 404
     made = served.post("/v1/runs", {"code": "1", "background": True}).json()
+    shown = served.get(f"/v1/runs/{made['run_id']}").json()
+    assert shown["can_follow"] is True and shown["code"] == "1"
     assert served.get(f"/v1/runs/{made['run_id']}/events", secret=served.alice).status == 404, "another's"
     for last in ("x", "-1", "1.5", "9" * 30):
         assert served.get(f"/v1/runs/{made['run_id']}/events", Last_Event_ID=last).status == 400, last

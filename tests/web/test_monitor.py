@@ -28,18 +28,73 @@ def test_runs_arrive_live_and_are_filtered(page, window, served):
     expect(page.get_by_role("main")).to_contain_text("ValueError")
 
 
-def test_a_run_is_followed_and_cancelled(page, window, served):
-    window.expect_problem("422")  # only background runs can be followed, and nothing says beforehand that this is none
-    page.goto("/#/runs")
-    settle(page)  # the code of a run is in its event, not in the list of those under way
-    process = served.adder.start("print('it has begun', flush=True); import time; time.sleep(600)", "--timeout", "10m")
-    assert process.stdout.readline() == b"it has begun\n"
-    page.get_by_role("main").get_by_role("link", name=re.compile("it has begun")).first.click()
-    page.get_by_role("button", name="Cancel the run").click()
-    expect(page.get_by_role("main").get_by_role("status").first).to_contain_text(re.compile("cancelled", re.I))
+@pytest.fixture
+def waiting(served):
+    """A run in the foreground, with its word in its code, and its id. It ends when it is cancelled."""
+    word = harness.unique()
+    process = served.adder.start(f"print('{word}', flush=True); import time; time.sleep(600)", "--timeout", "10m")
+    assert process.stdout.readline().decode().strip() == word
+    (run,) = (each["run_id"] for each in served.get("/v1/runs?owner=all").json()["runs"] if word in each["code"])
+    yield word, run
+    served.ask("DELETE", f"/v1/runs/{run}?owner=all")
     assert process.wait(harness.DEADLINE) == 130
     process.stdout.close()
     process.stderr.close()
+
+
+def outcome(page):
+    return page.get_by_role("main").get_by_role("status").first
+
+
+def test_a_run_is_shown_and_cancelled(page, waiting):
+    """It began before the page did. What it writes goes to the command line."""
+    word, _ = waiting
+    page.goto("/#/runs")
+    page.get_by_role("main").get_by_role("link", name=re.compile(word)).click()
+    expect(page.get_by_role("region", name="Output")).to_contain_text("goes to the program that began it")
+    expect(page.get_by_role("region", name="code")).to_contain_text(word)
+    page.get_by_role("button", name="Cancel the run").click()
+    expect(outcome(page)).to_contain_text(re.compile("cancelled", re.I))
+
+
+def test_a_run_in_the_background_is_followed(page, served):
+    run = served.post("/v1/runs", {"code": "print('first', flush=True); input_ = __import__('time').sleep(600)", "background": True})
+    page.goto(f"/#/runs/{run.json()['run_id']}")
+    expect(page.get_by_role("log", name="Output so far")).to_contain_text("first")
+    page.get_by_role("button", name="Cancel the run").click()
+    expect(outcome(page)).to_contain_text(re.compile("cancelled", re.I))
+    expect(page.get_by_role("region", name="Output")).to_contain_text("first")
+
+
+def test_an_end_is_shown_although_the_request_for_it_fails(page, window, served, waiting):
+    window.expect_problem("429")
+    _, run = waiting
+    page.goto(f"/#/runs/{run}")
+    expect(outcome(page)).to_contain_text("running")
+    page.route(f"**/v1/runs/{run}*", lambda route: route.fulfill(status=429, json={"title": "busy"}))
+    served.ask("DELETE", f"/v1/runs/{run}?owner=all")
+    expect(outcome(page)).to_contain_text(re.compile("cancelled", re.I))
+    page.unroute(f"**/v1/runs/{run}*")
+    expect(page.get_by_role("region", name="Details")).to_contain_text("digest")  # of the record, which is asked for again
+
+
+def test_a_run_that_ends_while_the_list_is_loaded_does_not_stay(page, served, waiting):
+    """The answer comes after the event, and has the run as it was before."""
+    word, run = waiting
+    with page.expect_request(re.compile(r"/v1/events\?.*after=")):
+        page.goto("/#/tokens")  # what the page loads when it begins to listen, it has loaded
+    held = []
+    page.route(re.compile(r"/v1/runs(\?|$)"), lambda route: held.append((route, served.get("/v1/runs?owner=all").json()["runs"])))
+    page.goto("/#/runs")
+    row = page.get_by_role("row").filter(has_text=word)
+    harness.wait_until(lambda: page.evaluate("1") and held, "the request for the runs under way")
+    served.ask("DELETE", f"/v1/runs/{run}?owner=all")
+    expect(row).to_contain_text(re.compile("cancelled", re.I))
+    ((route, listed),) = held
+    marker = {**next(each for each in listed if each["run_id"] == run), "run_id": "marker", "code": "marker"}
+    route.fulfill(json={"runs": [*listed, marker]})
+    expect(page.get_by_role("row").filter(has_text="marker")).to_have_count(1)
+    expect(row).to_have_count(1)
 
 
 def test_statistics(page, window, seen):

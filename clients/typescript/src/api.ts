@@ -240,6 +240,10 @@ export interface RunningRun {
   session: string | null;
   /** The interface that it used. */
   front_end: string | null;
+  /** The first 200 characters of its code; null if the configuration has code not kept. */
+  code: string | null;
+  /** Whether its events can be read: it is a background or detached run, and they are held. */
+  can_follow: boolean;
 }
 
 /** A run as it is: `result` while it is held, `record` where records are kept. */
@@ -258,6 +262,10 @@ export interface RunState {
   session: string | null;
   /** The interface that it used. */
   front_end: string | null;
+  /** The first 200 characters of its code; null if the configuration has code not kept. */
+  code: string | null;
+  /** Whether its events can be read: it is a background or detached run, and they are held. */
+  can_follow: boolean;
   /** For a background run, while it is kept. */
   result: ResultData | null;
   /** For a run that has ended, if records are kept. */

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "common/error.h"
 #include "common/size.h"
+#include "common/text.h"
 #include "engine/files/workspace.h"
 #include "engine/host/environment.h"
 
@@ -290,6 +291,12 @@ check_workdir (const struct run_request *request, GError **error)
   if (request->workdir.fd >= 0 && request->session)
     return request_invalid (error, "a cell of a session", "cannot have a work directory");
   return TRUE;
+}
+
+char *
+request_code_start (const struct run_request *request)
+{
+  return request->code ? text_beginning (request->code, request->code_length, REQUEST_CODE_START) : NULL;
 }
 
 gboolean

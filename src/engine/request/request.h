@@ -182,6 +182,11 @@ void request_add_variables (struct run_request *request, GHashTable *variables);
  * caller's. */
 struct run_request *request_settled (const struct run_request *request);
 
+/* The beginning of its code for lists, at most REQUEST_CODE_START characters; NULL: it has none. The
+ * caller's. */
+#define REQUEST_CODE_START 200
+char *request_code_start (const struct run_request *request);
+
 /* Whether its code is a command line (ENVIRONMENT_SHELL). */
 gboolean request_is_shell (const struct run_request *request);
 

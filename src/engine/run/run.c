@@ -135,6 +135,12 @@ run_id (const struct adder_run *run)
   return run->id;
 }
 
+const struct run_request *
+run_request (const struct adder_run *run)
+{
+  return run->request;
+}
+
 gboolean
 run_has_ended (const struct adder_run *run)
 {

@@ -18,6 +18,8 @@ gboolean run_next (struct adder_run *run, AdderEvent *event);
 void run_cancel (struct adder_run *run);
 /* TRUE once its observers may have heard of its end, before run_next gives the result. For any thread. */
 gboolean run_has_ended (const struct adder_run *run);
+/* The run's. Its code and origin do not change. */
+const struct run_request *run_request (const struct adder_run *run);
 const char *run_id (const struct adder_run *run);
 /* The bundle of the display delivered last, the run's; NULL: none. */
 json_t *run_shown (const struct adder_run *run);

@@ -2,7 +2,7 @@
 // The daemon that served this page. The cookie of the sign-in travels with each request.
 import { Adder, type SessionInfo } from "adder-client";
 import { pathOf, queryOf } from "../../../clients/typescript/src/bodies.js";
-import { Unauthorized } from "../../../clients/typescript/src/errors.js";
+import { Busy, ConnectionFailed, ServerError, Unauthorized } from "../../../clients/typescript/src/errors.js";
 import { type Asking, Http } from "../../../clients/typescript/src/http.js";
 import { Session } from "../../../clients/typescript/src/sessions.js";
 import { web } from "../../../clients/typescript/src/web.js";
@@ -38,6 +38,11 @@ export function sessionOf(id: string): Session {
 /** Any other operation: METHOD and PATH as docs/http-routes.md has them. */
 export async function ask<T>(method: string, path: string, asking: Asking = {}): Promise<T> {
   return http.ask<T>(method, path, asking);
+}
+
+/** Whether the request that failed with ERROR may succeed later: the daemon is busy, has a fault, or was not reached. */
+export function mayPass(error: unknown): boolean {
+  return [Busy, ServerError, ConnectionFailed].some((kind) => error instanceof kind);
 }
 
 /** Whether ERROR says that nobody is signed in. */

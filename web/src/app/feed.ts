@@ -31,7 +31,8 @@ export const resyncs = signal(0);
 
 type Listener = (event: FeedEvent) => void;
 const listeners = new Set<Listener>();
-const WAIT_MS = 25_000;
+/** Well below the time after which an answer is given up (http.ts): a connection that broke in silence ends so. */
+const WAIT_MS = 20_000;
 const PAUSES_MS = [200, 500, 1000, 2000, 5000];
 
 /** Calls LISTENER with every event; the value stops that. */
@@ -90,7 +91,7 @@ async function listen(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       const query = queryOf({ after: next, wait_ms: next === undefined ? 0 : WAIT_MS, owner: everybody() });
-      const answer = await ask<Events>("GET", "/v1/events", { query, endless: true, signal });
+      const answer = await ask<Events>("GET", "/v1/events", { query, signal });
       if (failures > 0 || next === undefined || answer.missed || answer.next < next) resyncs.value++;
       for (const event of answer.events) for (const listener of [...listeners]) listener(event);
       next = answer.next;

@@ -18,7 +18,18 @@ const MOST_DISPLAYS = 50;
 let last = 0;
 
 export function RunLive({ known, onEnd }: { known: KnownRun; onEnd: () => void }) {
-  const id = known.state.run_id;
+  if (known.state.can_follow) return <Followed id={known.state.run_id} onEnd={onEnd} />;
+  return (
+    <Section title="Output">
+      <p class="quiet">
+        The output of this run goes to the program that began it. Only background and detached runs can be followed from here. The page shows how the run ended as
+        soon as it does.
+      </p>
+    </Section>
+  );
+}
+
+function Followed({ id, onEnd }: { id: string; onEnd: () => void }) {
   const output = useRef<HTMLPreElement>(null);
   const problem = useSignal<string | undefined>(undefined);
   const note = useSignal("");
@@ -26,30 +37,25 @@ export function RunLive({ known, onEnd }: { known: KnownRun; onEnd: () => void }
   useEffect(() => {
     const stop = new AbortController();
     displays.value = [];
+    problem.value = undefined;
     const tail = new Tail(() => output.current);
-    follow(id, { tail, note, displays }, stop.signal).then(onEnd, (error) => {
-      if (!stop.signal.aborted) problem.value = messageOf(error);
-    });
+    follow(id, { tail, note, displays }, stop.signal).then(
+      () => stop.signal.aborted || onEnd(),
+      (error) => {
+        if (!stop.signal.aborted) problem.value = messageOf(error);
+      },
+    );
     return () => stop.abort();
   }, [id, online.value]);
   return (
     <Section title="Output">
-      {problem.value ? (
-        <p class="quiet">
-          Only background and detached runs can be followed from here; the output of this one goes to whoever began it. The page shows how it ended as soon as it
-          does. ({problem.value})
-        </p>
-      ) : (
-        <>
-          <pre ref={output} class="command run-code" role="log" aria-label="Output so far" tabIndex={0} />
-          {displays.value.map((each) => (
-            <DisplayView key={each.key} data={each.data} />
-          ))}
-          <p class="quiet" role="status">
-            {note.value || "Follows the run…"}
-          </p>
-        </>
-      )}
+      <pre ref={output} class="command run-code" role="log" aria-label="Output so far" tabIndex={0} />
+      {displays.value.map((each) => (
+        <DisplayView key={each.key} data={each.data} />
+      ))}
+      <p class="quiet" role="status">
+        {problem.value ? `The output cannot be followed further: ${problem.value}` : note.value || "Follows the run…"}
+      </p>
     </Section>
   );
 }

@@ -28,7 +28,7 @@ export function RunOutput({ known }: { known: KnownRun }) {
   return (
     <Section title="Output">
       {shown && <ResultView result={shown} />}
-      {!result && !anything && <p class="quiet">It wrote nothing.</p>}
+      {!result && !anything && <p class="quiet">{record ? "It wrote nothing." : "Its output went to the program that began it, and no record of the run is kept."}</p>}
       {!result && anything && <Written kept={kept} />}
       {kept.stdout_kept && <Long id={id} stream="stdout" />}
       {kept.stderr_kept && <Long id={id} stream="stderr" />}

@@ -2,9 +2,9 @@
 // The rows of the list of runs: those under way, from the feed; those that have ended, from the records, page by page.
 import { batch, effect, signal } from "@preact/signals";
 import type { RecordPage, RecordSummary, RunningRun } from "../../../clients/typescript/src/api.js";
-import { ask, messageOf, queryOf } from "../app/api.js";
+import { ask, mayPass, messageOf, queryOf } from "../app/api.js";
 import { caller, everybody } from "../app/caller.js";
-import { type FeedEvent, onFeed, resyncs } from "../app/feed.js";
+import { type FeedEvent, onFeed, online, resyncs } from "../app/feed.js";
 import { filterQuery } from "./run_filter.js";
 
 export interface RunRow {
@@ -22,6 +22,8 @@ export interface RunRow {
 }
 
 const PAGE = 100;
+/** Between the tries of a load that failed. */
+const RETRY_MS = 2000;
 /** So long events are gathered, and so far apart they are shown at least: a burst of runs costs one request a second. */
 const GATHER_MS = 100;
 const PAUSE_MS = 1000;
@@ -45,6 +47,10 @@ let changes: Map<string, RunRow | undefined> = new Map();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let shownAt = 0;
 let asked = 0;
+let runningAsked = 0;
+/** What the feed has told since the load of the runs under way began, which its answer may not have yet. */
+let told: Map<string, RunRow | undefined> | undefined;
+let retry: ReturnType<typeof setTimeout> | undefined;
 
 /** Keeps the rows up to date until the value is called. HOLDS says whether rows may move now. */
 export function watchRuns(holds: () => boolean): () => void {
@@ -60,7 +66,8 @@ export function watchRuns(holds: () => boolean): () => void {
     stopFeed();
     stopLoading();
     clearTimeout(timer);
-    timer = undefined;
+    clearTimeout(retry);
+    timer = retry = undefined;
   };
 }
 
@@ -83,7 +90,9 @@ async function loadPage(): Promise<void> {
       failure.value = undefined;
     });
   } catch (error) {
-    if (mine === asked) failure.value = messageOf(error);
+    if (mine !== asked) return;
+    failure.value = messageOf(error);
+    tryAgain(error);
   } finally {
     if (mine === asked) loading.value = false;
   }
@@ -107,19 +116,45 @@ export async function newest(): Promise<void> {
 }
 
 async function loadRunning(): Promise<void> {
+  const mine = ++runningAsked;
+  const since = (told = new Map<string, RunRow | undefined>());
   try {
     const query = queryOf({ owner: everybody() });
     const { runs } = await ask<{ runs: RunningRun[] }>("GET", "/v1/runs", { query });
-    running.value = new Map(runs.filter((run) => run.state === "running").map((run) => [run.run_id, runningRow(run)]));
-  } catch {
-    // The feed says when the daemon answers again.
+    if (mine !== runningAsked) return;
+    running.value = withChanges(new Map(runs.map((run) => [run.run_id, runningRow(run)])), since);
+  } catch (error) {
+    if (mine === runningAsked) tryAgain(error);
+  } finally {
+    if (mine === runningAsked) told = undefined;
   }
+}
+
+/** Loads all anew in a while, if that may help after ERROR. Once a daemon that did not answer is there again, the feed says so. */
+function tryAgain(error: unknown): void {
+  if (online.peek() && mayPass(error)) retry ??= setTimeout(loadAgain, RETRY_MS);
+}
+
+function loadAgain(): void {
+  retry = undefined;
+  void Promise.all([loadRunning(), loadPage()]);
+}
+
+/** ROWS after CHANGES: rows that began, and undefined for those that ended. */
+function withChanges(rows: Map<string, RunRow>, changes: ReadonlyMap<string, RunRow | undefined>): Map<string, RunRow> {
+  for (const [id, row] of changes) {
+    if (row) rows.set(id, row);
+    else rows.delete(id);
+  }
+  return rows;
 }
 
 function noted(event: FeedEvent): void {
   const run = event.object as unknown as RunningRun & { outcome?: string };
   const over = event.change === "ended" || run.state === "ended" || Boolean(run.outcome);
-  changes.set(event.id, over ? undefined : runningRow(run));
+  const row = over ? undefined : runningRow(run);
+  changes.set(event.id, row);
+  told?.set(event.id, row);
   timer ??= setTimeout(shown, Math.max(GATHER_MS, shownAt + PAUSE_MS - performance.now()));
 }
 
@@ -129,18 +164,13 @@ function shown(): void {
   shownAt = performance.now();
   const noticed = changes;
   changes = new Map();
-  const rows = new Map(running.peek());
-  for (const [id, row] of noticed) {
-    if (row) rows.set(id, row);
-    else rows.delete(id);
-  }
-  running.value = rows;
+  running.value = withChanges(new Map(running.peek()), noticed);
   if (![...noticed.values()].includes(undefined)) return;
   if (before.peek().length > 0 || held()) newer.value = true;
   else void loadPage();
 }
 
-function runningRow(run: RunningRun & { code?: string | null; cell?: number | null }): RunRow {
+function runningRow(run: RunningRun & { cell?: number | null }): RunRow {
   return {
     id: run.run_id,
     started: run.started ?? "",

@@ -17,7 +17,7 @@ import { RunApproval } from "./run_approval.js";
 import { RunFiles } from "./run_files.js";
 import { RunLive } from "./run_live.js";
 import { RunOutput } from "./run_output.js";
-import { ended, running } from "./run_rows.js";
+import { ended } from "./run_rows.js";
 import { type KnownRun, useRun } from "./run_state.js";
 import { RunUsage } from "./run_usage.js";
 import { Facts, Section } from "./section.js";
@@ -55,10 +55,9 @@ function step(id: string, by: number): void {
 }
 
 function Known({ known, onChange }: { known: KnownRun; onChange: () => void }) {
-  const { state } = known;
+  const { state, outcome } = known;
   const { result, record } = state;
-  const outcome = state.state === "running" ? "running" : (result?.outcome ?? record?.outcome ?? "ended");
-  const code = record?.code ?? running.value.get(state.run_id)?.code;
+  const code = record?.code ?? state.code;
   return (
     <>
       <div class="view-head">

@@ -254,6 +254,8 @@ class RunningRun:
     """Its id."""
     state: str
     """running or ended."""
+    can_follow: bool
+    """Whether its events can be read: it is a background or detached run, and they are held."""
     started: Optional[str] = None
     """In UTC."""
     owner: Optional[str] = None
@@ -264,6 +266,8 @@ class RunningRun:
     """The session of the cell."""
     front_end: Optional[str] = None
     """The interface that it used."""
+    code: Optional[str] = None
+    """The first 200 characters of its code; null if the configuration has code not kept."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -274,6 +278,8 @@ class RunState(RunStateMethods):
     """Its id."""
     state: str
     """running or ended."""
+    can_follow: bool
+    """Whether its events can be read: it is a background or detached run, and they are held."""
     started: Optional[str] = None
     """In UTC."""
     owner: Optional[str] = None
@@ -284,6 +290,8 @@ class RunState(RunStateMethods):
     """The session of the cell."""
     front_end: Optional[str] = None
     """The interface that it used."""
+    code: Optional[str] = None
+    """The first 200 characters of its code; null if the configuration has code not kept."""
     result: Optional[Result] = None
     """For a background run, while it is kept."""
     record: Optional[Json] = None
