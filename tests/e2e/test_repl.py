@@ -83,6 +83,17 @@ def test_completion_from_the_session(adder, terminal):
     assert "xylem" in screen.wait_for("xylophone")
     assert "\r\n42\r\n" in enter(screen, "o\t")
     assert ":rollback" in enter(screen, ":he\t")
+    enter(screen, "class Tree:", "    crown, crowd, leaf = 1, 2, 42", "    bark = property(lambda self: print('properties run'))", "")
+    enter(screen, "ö = tree = Tree()")
+    assert "\r\n42\r\n" in enter(screen, "ö.le\t + 0")
+    assert "\r\n42\r\n" in enter(screen, "print(tree.le\t)")
+    screen.type("tree.cr\t\t")
+    assert "crown" in screen.wait_for("crowd") + screen.wait_for(PROMPT)
+    assert "\r\n1\r\n" in enter(screen, "n\t")
+    screen.type("tree.\t")
+    assert "properties run" not in screen.wait_for("leaf")
+    screen.type("\x03")
+    screen.wait_for("\n" + PROMPT)
     leave(screen)
 
 

@@ -18,7 +18,8 @@ enum editor_end {
 struct editor;
 
 /* What the last *RET_LENGTH bytes of BEFORE, the line up to the cursor, can become; the caller's. NULL: they
- * are not for completion, and the key indents. Nothing in it may drive the terminal. */
+ * are not for completion, and the key indents. Nothing in it may drive the terminal. An empty one is not
+ * listed: it says that there are others. */
 typedef GStrv (*editor_complete_f) (gpointer data, const char *before, gsize *ret_length);
 
 struct editor_class {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion: names of the session's variables, common words of Python, and the commands. */
+/* Completion: what the session offers (variables, attributes, modules), common words of Python, and the
+ * commands. */
 #pragma once
 
 #include <glib.h>

@@ -563,6 +563,10 @@ is_own_files (const char *name)
   return operation && operation->flags & OPERATION_OWN_FILES;
 }
 
+/* They are answered at once. The status may be asked for because nothing answers, and the others while
+ * somebody types. */
+static const char *const prompt_operations[] = {"status.show", "session.complete", NULL};
+
 json_t *
 client_call_with (const char *socket, const char *operation, json_t *params, int fd, int *ret_fd,
                   GError **error)
@@ -587,8 +591,7 @@ client_call_with (const char *socket, const char *operation, json_t *params, int
   }
   if (!connect_for (socket ? socket : usual, operation, &client, error))
     return NULL;
-  /* Whoever asks for the status may ask because nothing answers. */
-  client.answer_ms = strcmp (operation, "status.show") == 0 ? PROTOCOL_FRAME_MS : 0;
+  client.answer_ms = g_strv_contains (prompt_operations, operation) ? PROTOCOL_FRAME_MS : 0;
   json_t *answer = client_ask_for (&client, PROTOCOL_OPERATION, question, &fd, fd >= 0 ? 1 : 0,
                                    ret_fd ? ret_fd : &unwanted_fd, error);
   client_close (&client);
