@@ -162,6 +162,7 @@ const struct operation event_operations[] = {
             "The latest changes of the caller's runs, sessions, approvals and reviews, whatever interface "
             "made them. With `wait_ms` it is answered when there is one, when that time is over, or when "
             "tokens change. The daemon holds `[daemon] events` of them for all callers.",
+        .flags = OPERATION_KEPT,
         .params = event_list_params,
         .replies = event_list_replies,
         .run = event_list,

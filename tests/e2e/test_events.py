@@ -3,6 +3,7 @@
 restart."""
 import json
 import os
+import signal
 import threading
 
 import http_bed
@@ -86,6 +87,47 @@ def test_who_hears_of_an_end_finds_the_run_ended(served):
     done.set()
     reader.join()
     assert stale == []
+
+
+@pytest.fixture
+def follow(served):
+    """Starts `adder history list --follow`, and returns its process once it follows."""
+    made = []
+
+    def start(*options, **others):
+        made.append(served.adder.popen("history", "list", "--follow", *options, **others))
+        assert b"Ctrl-C ends this" in made[-1].stderr.readline()
+        return made[-1]
+
+    yield start
+    for process in made:
+        process.kill()
+        process.communicate()
+
+
+def test_the_command_line_follows_runs(served, follow):
+    failed = follow("--owner", "all", "--outcome", "error")
+    served.run("print('well')", served.alice)
+    run = served.run("1 / 0", served.alice)
+    line = failed.stdout.readline().decode()
+    assert run["run_id"] in line and "token:alice" in line and " error " in line and line.endswith(" http        1 / 0\n")
+    failed.send_signal(signal.SIGINT)
+    assert failed.wait(served.adder.deadline) == 130
+
+
+def test_the_command_line_follows_runs_of_another_machine(served, follow):
+    there = {"ADDER_URL": f"http://127.0.0.1:{served.port}", "ADDER_TOKEN": served.alice}
+    all_of_alice = follow("--json", env={**served.adder.process_environment(), **there})
+    run = served.run("print(1)", served.alice)
+    begun, ended = (json.loads(all_of_alice.stdout.readline()) for _ in range(2))
+    assert begun["id"] == ended["id"] == run["run_id"]
+    assert (begun["change"], ended["change"], ended["object"]["outcome"]) == ("created", "ended", "ok")
+
+
+@pytest.mark.parametrize("options", [["--all"], ["--limit=3"], ["--since=2h"], ["--no-daemon"], ["--outcome=never"]])
+def test_what_following_does_not_go_with(served, options):
+    ended = served.adder.call("history", "list", "--follow", *options)
+    assert ended.returncode == 125 and options[0].split("=")[0].lstrip("-") in ended.stderr and ended.stdout == ""
 
 
 def test_runs_of_all_interfaces(served):

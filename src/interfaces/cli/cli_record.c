@@ -1,33 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder history`: what was run, by whom, and how it ended; and the contents of long results. */
+/* `adder history`: what was run, by whom, and how it ended, also as it happens; and the contents of long
+ * results. */
 #include <stdio.h>
 #include <string.h>
 
 #include "adder.h"
 #include "common/json.h"
+#include "engine/request/outcome.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/cli/record_export.h"
+#include "interfaces/cli/signal_handler.h"
 #include "interfaces/cli/view/record_view.h"
 #include "interfaces/socket/call_backend.h"
 #include "store/record_fields.h"
 
 #define NOT_AS_WRITTEN 1 /* exit code when rows were changed */
 
+/* The waits that following consists of. */
+#define FOLLOW_WAIT_MS 25000
+
 /* A filter of records as an option. */
 static const struct {
   const char *filter, *option;
   char letter;
   const char *text, *value;
+  gboolean follows; /* works with --follow: the run in an event has a member of that name */
 } filter_table[] = {
     {"since", "since", 0, "Only records from TIME on: a day, a time, or an age (2h)", "TIME"},
     {"until", "until", 0, "Only records before TIME", "TIME"},
-    {"outcome", "outcome", 0, "Only runs with this outcome", "OUTCOME"},
+    {"outcome", "outcome", 0, "Only runs with this outcome", "OUTCOME", TRUE},
     {"tool", "tool", 0, "Only calls of the tool", "TOOL"},
     {"profile", "profile", 'p', "Only runs with the profile", "PROFILE"},
     {"environment", "env", 'e', "Only runs in the environment", "NAME"},
     {"session", "session", 's', "Only cells of the session", "ID"},
-    {"conversation", "conversation", 0, "Only objects of the conversation", "ID"},
-    {"front_end", "front-end", 0, "Only runs of this front end", "NAME"},
+    {"conversation", "conversation", 0, "Only objects of the conversation", "ID", TRUE},
+    {"front_end", "front-end", 0, "Only runs of this front end", "NAME", TRUE},
     {"node", "node", 0, "Only runs on this machine", "NAME"},
     {"code", "code", 'c', "Only runs whose code contains TEXT", "TEXT"},
 };
@@ -36,7 +43,7 @@ struct options {
   char *filters[G_N_ELEMENTS (filter_table)];
   char *owner, *format, *out, *head;
   int limit;
-  gboolean all, json, no_daemon;
+  gboolean all, follow, json, no_daemon;
 };
 
 static void
@@ -88,6 +95,9 @@ cli_record_make_entries (struct options *options, guint groups)
             RECORD_LIMIT_MAX) ")",
         "N"}},
       {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all", NULL}},
+      {OPTIONS_LIST,
+       {"follow", 'f', 0, G_OPTION_ARG_NONE, &options->follow,
+        "Show new runs as they begin and end, until Ctrl-C; with --json an object a line", NULL}},
       {OPTIONS_EXPORT,
        {"format", 0, 0, G_OPTION_ARG_FILENAME, &options->format, "jsonl (the default) or csv", "FORMAT"}},
       {OPTIONS_EXPORT,
@@ -220,10 +230,115 @@ count_damaged (const json_t *records)
   return count;
 }
 
+/* ---- following ---- */
+
+/* An outcome that no run has would be waited for without end. */
+static gboolean
+follow_check_outcome (const struct options *options, GError **error)
+{
+  g_autoptr (GString) known = g_string_new (NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (filter_table); i++) {
+    const char *text = strcmp (filter_table[i].filter, "outcome") == 0 ? options->filters[i] : NULL;
+    if (!text || strcmp (adder_outcome_name (outcome_find (text)), text) == 0)
+      continue;
+    for (int outcome = 0; outcome <= ADDER_OUTCOME_FAILED; outcome++)
+      g_string_append_printf (known, "%s %s", outcome > 0 ? "," : "",
+                              adder_outcome_name ((AdderOutcome)outcome));
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the filter \"outcome\" must be one of:%s",
+                 known->str);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* That OPTIONS say nothing that only records have. */
+static gboolean
+follow_check (const struct options *options, GError **error)
+{
+  const struct {
+    const char *option;
+    gboolean given;
+  } lists[] = {
+      {"no-daemon", options->no_daemon},
+      {"all", options->all},
+      {"limit", options->limit != RECORD_LIMIT_STANDARD},
+  };
+  const char *other = NULL;
+  for (gsize i = 0; i < G_N_ELEMENTS (lists); i++)
+    if (lists[i].given)
+      other = lists[i].option;
+  for (gsize i = 0; i < G_N_ELEMENTS (filter_table); i++)
+    if (options->filters[i] && !filter_table[i].follows)
+      other = filter_table[i].option;
+  if (other) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "--follow shows runs as they happen, and does not go with --%s", other);
+    return FALSE;
+  }
+  return follow_check_outcome (options, error);
+}
+
+static gboolean
+follow_wants (const struct options *options, const json_t *run)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (filter_table); i++)
+    if (options->filters[i] &&
+        strcmp (json_member_text (run, filter_table[i].filter), options->filters[i]) != 0)
+      return FALSE;
+  return TRUE;
+}
+
+static void
+follow_show (const struct options *options, const json_t *answer)
+{
+  gsize i;
+  json_t *event;
+  json_array_foreach (json_object_get (answer, "events"), i, event)
+  {
+    if (!follow_wants (options, json_object_get (event, "object")))
+      continue;
+    if (options->json)
+      cli_print_json (event);
+    else
+      record_view_event (event, g_strcmp0 (options->owner, "all") == 0);
+  }
+  fflush (stdout); /* before an incomplete list is told of */
+  if (json_is_true (json_object_get (answer, "missed")))
+    fputs ("adder: warning: more runs than the daemon holds began or ended meanwhile: some are not shown\n",
+           stderr);
+}
+
+/* Until a signal ends the program, or nobody reads what it writes. */
+static int
+cli_record_follow (struct call_backend *backend, const struct options *options, GError **error)
+{
+  g_autoptr (json_t) filters = make_params (options, TRUE, error);
+  if (!filters || !follow_check (options, error))
+    return -1;
+  signal_handler_set_idle (signal_handler_start ());
+  g_autoptr (json_t) next = NULL;
+  while (!ferror (stdout)) {
+    json_t *params = json_pack ("{s:s, s:O*, s:O*, s:i}", "kinds", "run", "after", next, "owner",
+                                json_object_get (filters, "owner"), "wait_ms", next ? FOLLOW_WAIT_MS : 0);
+    g_autoptr (json_t) answer = call_backend_operation (backend, "event.list", params, error);
+    if (!answer)
+      return -1;
+    if (!next)
+      fprintf (stderr, "%sruns are shown as they begin and end; Ctrl-C ends this%s\n",
+               cli_colour (stderr, CLI_DIM), cli_colour (stderr, CLI_PLAIN));
+    follow_show (options, answer);
+    json_decref (next);
+    next = json_incref (json_object_get (answer, "next"));
+  }
+  return 0;
+}
+
 static int
 cli_record_run_list (struct call_backend *backend, const struct options *options,
                      G_GNUC_UNUSED const char *argument, GError **error)
 {
+  if (options->follow)
+    return cli_record_follow (backend, options, error);
   g_autoptr (json_t) answer = cli_record_gather (backend, options, error);
   if (!answer)
     return -1;
@@ -338,9 +453,10 @@ cli_record_verify (int argc, char **argv)
 }
 
 static const struct cli_command commands[] = {
-    {"list", "[--since TIME] [--outcome OUTCOME] [--code TEXT] ...", "list records, newest first",
-     cli_record_list,
-     .examples = "adder history list --since 2h --outcome error\nadder history list -s lab --json"},
+    {"list", "[--since TIME] [--outcome OUTCOME] [--code TEXT] [--follow] ...",
+     "list records, newest first, or runs as they happen", cli_record_list,
+     .examples = "adder history list --since 2h --outcome error\nadder history list -s lab --json\n"
+                 "adder history list --follow --outcome error"},
     {"show", "ID [--json]", "show one record, with its code", cli_record_show,
      .examples = "adder history show 0198f7a2-5b1c-7d3e-8f40-2a6b9c1d0e5f"},
     {"output", "ID", "show all that a run printed, where its reply was cut", cli_result_output,

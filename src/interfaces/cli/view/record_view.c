@@ -12,6 +12,8 @@
 #define CELL_BYTES  60 /* of a text in a table */
 #define GROUP_SHOWN 12 /* lines of each group in statistics; --json has all */
 #define LABEL_WIDTH 14
+#define WIDE        120 /* columns of a terminal that has room for whole ids */
+#define SHORT_ID    18  /* tells those of one moment apart */
 
 static char *
 record_view_plain (const json_t *object, const char *name)
@@ -71,11 +73,11 @@ record_view_add_run (struct text_table *table, const json_t *record)
   text_table_add (table, g_strdup_printf ("row %s:%" JSON_INTEGER_FORMAT, node, json_integer_value (seq)));
 }
 
-/* The first line of code that is no comment; if all are, the first. */
+/* The first line of WHOLE, code, that is no comment; if all are, the first. */
 static char *
-first_line (const json_t *record)
+first_line (const char *whole)
 {
-  const char *whole = json_member_text (record, "code_start"), *code = whole + strspn (whole, " \t\r\n");
+  const char *code = whole + strspn (whole, " \t\r\n");
   while (*code == '#') {
     code += strcspn (code, "\r\n");
     code += strspn (code, " \t\r\n");
@@ -84,6 +86,12 @@ first_line (const json_t *record)
     code = whole + strspn (whole, " \t\r\n");
   g_autofree char *line = g_strndup (code, strcspn (code, "\r\n"));
   return text_one_line (line, -1);
+}
+
+static char *
+record_view_by (const json_t *run)
+{
+  return record_view_plain (run, json_member_text (run, "tool")[0] ? "tool" : "front_end");
 }
 
 void
@@ -103,7 +111,6 @@ record_view_list (const json_t *records, gboolean owners)
   {
     if (owners)
       text_table_add (&table, record_view_plain (record, "owner"));
-    const char *by = json_member_text (record, "tool")[0] ? "tool" : "front_end";
     text_table_add_coloured (&table, record_view_moment_of (record, "started"), CLI_DIM);
     record_view_add_run (&table, record);
     if (json_is_true (json_object_get (record, "damaged")))
@@ -112,10 +119,34 @@ record_view_list (const json_t *records, gboolean owners)
       text_table_add_coloured (&table, record_view_plain (record, "outcome"),
                                outcome_colour (json_member_text (record, "outcome")));
     text_table_add (&table, ms_text (json_object_get (json_object_get (record, "usage"), "wall_ms")));
-    text_table_add (&table, record_view_plain (record, by));
-    text_table_add (&table, first_line (record));
+    text_table_add (&table, record_view_by (record));
+    text_table_add (&table, first_line (json_member_text (record, "code_start")));
   }
   text_table_print (&table);
+}
+
+/* ---- events ---- */
+
+void
+record_view_event (const json_t *event, gboolean owners)
+{
+  const json_t *run = json_object_get (event, "object");
+  gboolean has_ended = strcmp (json_member_text (event, "change"), "ended") == 0;
+  g_autofree char *owner = owners ? record_view_plain (run, "owner") : NULL;
+  g_autofree char *moment = record_view_moment_of (event, "time");
+  guint width = cli_width (stdout);
+  g_autofree char *whole_id = record_view_plain (event, "id");
+  g_autofree char *id = g_strndup (whole_id, width > 0 && width < WIDE ? SHORT_ID : strlen (whole_id));
+  g_autofree char *outcome = has_ended ? record_view_plain (run, "outcome") : g_strdup ("began");
+  g_autofree char *took = ms_text (json_object_get (run, "wall_ms"));
+  g_autofree char *by = record_view_by (run);
+  g_autofree char *code = first_line (json_member_text (run, "code"));
+  g_autofree char *line = g_strdup_printf ("%s%s%s  %s  %-17s  %8s  %-10s  %s", owners ? owner : "",
+                                           owners ? "  " : "", moment, id, outcome, took, by, code);
+  gsize fits = width > 0 ? cli_text_fit (line, width) : strlen (line);
+  const char *colour =
+      cli_colour (stdout, has_ended ? outcome_colour (json_member_text (run, "outcome")) : CLI_DIM);
+  printf ("%s%.*s%s\n", colour, (int)fits, line, colour[0] ? cli_colour (stdout, CLI_PLAIN) : "");
 }
 
 /* ---- one ---- */

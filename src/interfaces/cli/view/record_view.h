@@ -7,6 +7,8 @@
 
 /* The records of a list, one line each, with OWNERS their owners. */
 void record_view_list (const json_t *records, gboolean owners);
+/* A run that began or ended (event.list), as one line. */
+void record_view_event (const json_t *event, gboolean owners);
 /* One, with its code. */
 void record_view_one (const json_t *record);
 void record_view_stats (const json_t *stats);
