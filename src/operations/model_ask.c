@@ -200,6 +200,17 @@ question_open (const char *name, GError **error)
   return NULL;
 }
 
+/* The answer's text as it comes; TEXT NULL: what came is void, and it begins from nothing. */
+static void
+question_saw (gpointer data, const char *text, gsize length)
+{
+  const struct operation_caller *caller = data;
+  if (text)
+    caller->told (caller->told_data, "text", json_pack ("{s:s%}", "text", text, length));
+  else
+    caller->told (caller->told_data, "again", json_object ());
+}
+
 static json_t *
 question_ask (const char *name, const struct operation_call *call, GError **error)
 {
@@ -214,6 +225,8 @@ question_ask (const char *name, const struct operation_call *call, GError **erro
                    : NULL,
       .output_tokens = operation_number (call, "output_tokens"),
       .cancel_fd = hang_up_fd (watch),
+      .saw = call->caller->told ? question_saw : NULL,
+      .saw_data = (gpointer)call->caller,
   };
   struct model *model = question_open (name, error);
   gboolean ok = model && model_ask (model, &question, &answer, &problem);

@@ -41,6 +41,10 @@ struct operation_caller {
   int watch_fd;         /* a socket: waiting ends when its peer hangs up; -1: none */
   int fd;               /* as the operation's flags say; -1: none */
   int *ret_fd;          /* for the descriptor beside the value, the caller's, or -1; NULL: not wanted */
+  /* Told of what happens before there is a value: an event's NAME and its VALUE, which is taken. Within the
+   * call, in its thread. NULL: nobody wants to know. */
+  void (*told) (gpointer data, const char *name, json_t *value);
+  gpointer told_data;
 };
 
 /* A call with nothing but these. */

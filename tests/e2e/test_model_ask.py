@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A question to the daemon's own model over HTTP: one answer, bounded, and nothing of it is carried out."""
 import json
+import re
 
 import http_bed
 import pytest
@@ -58,6 +59,22 @@ def test_a_loop_of_tools(make_served):
     assert served.get("/v1/records").json()["records"] == [], "nothing ran"
 
 
+def streamed(served, **body):
+    """The events of a streamed question, to its end: (name, data) each."""
+    reply = served.post("/v1/models/default/ask", {"messages": [user("6 * 7?")], "stream": True, **body})
+    assert reply.status == 200 and reply.headers["Content-Type"].startswith("text/event-stream"), reply
+    return [(name, json.loads(data)) for name, data in re.findall(r"event: (\w+)\ndata: (.*)\n\n", reply.body.decode())]
+
+
+def test_an_answer_is_streamed(make_served):
+    *pieces, (last, answer) = streamed(make_served([{"answer": {"text": "é 42 " * 40}}]))
+    assert len(pieces) > 1 and {name for name, _ in pieces} == {"text"}
+    assert "".join(piece["text"] for _, piece in pieces) == "é 42 " * 40
+    assert last == "answer" and answer["stop"] == "end" and answer["message"]["content"] == [{"type": "text", "text": "é 42 " * 40}]
+    ((last, problem),) = streamed(make_served(ANSWERS[:0]))
+    assert last == "problem" and problem["status"] == 422 and "for_tools" in problem["detail"]
+
+
 @pytest.mark.parametrize(
     "messages",
     [[], [{"role": "assistant", "content": [CALL]}], [user("a"), {"role": "assistant", "content": []}]]
@@ -75,7 +92,7 @@ def test_bad_messages_are_refused(served_once, messages):
 @pytest.mark.parametrize(
     "body",
     [{"tools": [{"name": "a b", "description": "", "parameters": {}}]}, {"tools": [{"name": "a"}]}, {"tools": [TOOL] * 129}]
-    + [{"tools": {}}, {"output_tokens": -1}, {"output_tokens": 10**9}, {"stream": True}, {"instructions": "x" * 100001}],
+    + [{"tools": {}}, {"output_tokens": -1}, {"output_tokens": 10**9}, {"stream": 1}, {"instructions": "x" * 100001}],
 )
 def test_bad_bodies_are_refused(served_once, body):
     assert served_once.post("/v1/models/default/ask", {"messages": [user("a")], **body}).status == 400

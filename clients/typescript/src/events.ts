@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run, a tool or a replay tells while it is under way, and how it is read.
 import type { ReplayedCell, ResultData, SessionInfo, ToolReplyData } from "./api.js";
-import { UnexpectedReply } from "./errors.js";
+import { problemError, UnexpectedReply } from "./errors.js";
 import { Result } from "./result.js";
 import { ToolReply } from "./tool_reply.js";
 
@@ -76,6 +76,25 @@ export interface EndEvent {
   problem: string | null;
 }
 
+/** A piece of the answer's text that a model writes. */
+export interface ModelTextEvent {
+  type: "text";
+  text: string;
+}
+
+/** The model's server failed, and is asked again: the answer's text begins from nothing. */
+export interface ModelAgainEvent {
+  type: "again";
+}
+
+/** The last event of a question to a model: the members of the answer. */
+export interface ModelAnswerEvent {
+  type: "answer";
+  message: Record<string, unknown>;
+  stop: string;
+  usage: Record<string, unknown>;
+}
+
 /** What a run tells. */
 export type RunEvent =
   StartedEvent | OutputEvent | DisplayEvent | ProgressEvent | MissedEvent | ResultEvent;
@@ -86,8 +105,13 @@ export type ToolEvent = StartedEvent | OutputEvent | DisplayEvent | ProgressEven
 /** What a replay tells. */
 export type ReplayingEvent = RunEvent | ReplayEvent | CellEvent | EndEvent;
 
+/** What a question to a model tells. */
+export type ModelEvent = ModelTextEvent | ModelAgainEvent | ModelAnswerEvent;
+
 /** Any of them. */
-export type AdderEvent = RunEvent | ToolEvent | ReplayingEvent;
+export type AdderEvent = RunEvent | ToolEvent | ReplayingEvent | ModelEvent;
+
+type Problem = Record<string, unknown> & { status?: unknown };
 
 const plain = new Set([
   "started",
@@ -99,9 +123,12 @@ const plain = new Set([
   "replay",
   "cell",
   "end",
+  "text",
+  "again",
+  "answer",
 ]);
 
-/** One event; undefined for a kind that this version does not know. */
+/** One event; undefined for a kind that this version does not know. A problem, which is the last one, is thrown. */
 export function eventOf(type: string, data: string): AdderEvent | undefined {
   let value: unknown;
   try {
@@ -109,6 +136,7 @@ export function eventOf(type: string, data: string): AdderEvent | undefined {
   } catch (cause) {
     throw new UnexpectedReply(`an event ${type} that is no JSON`, { cause });
   }
+  if (type === "problem") throw problemError(Number((value as Problem).status), value as Problem);
   if (type === "result") return { type, result: new Result(value as ResultData) };
   if (type === "reply") return { type, reply: new ToolReply(value as ToolReplyData) };
   return plain.has(type) ? ({ ...(value as object), type } as AdderEvent) : undefined;

@@ -133,16 +133,29 @@ reply_document (struct http_request *request, int status, const char *code, cons
   http_reply_send (request, status, "application/problem+json", &reply);
 }
 
+/* The caller's. */
+static char *
+problem_detail (const struct principal *who, gboolean at_terminal, const GError *problem)
+{
+  gboolean admin = who && who->role == ROLE_ADMIN;
+  const char *told = admin ? problem->message : store_told (who ? who->owner : HTTP_NOBODY, problem);
+  return told == problem->message ? error_told (problem, at_terminal) : g_strdup (told);
+}
+
+json_t *
+http_problem_told (const struct principal *who, gboolean at_terminal, const GError *problem)
+{
+  g_autofree char *detail = problem_detail (who, at_terminal, problem);
+  return http_problem_document (http_problem_status (problem), codes[row_of (problem)].word, detail, NULL);
+}
+
 void
 http_reply_problem_status (struct http_request *request, int status, const GError *problem)
 {
-  const struct principal *who = http_who (request);
   gboolean usual = problem->domain == ADDER_ERROR && http_problem_status (problem) == status;
-  gboolean admin = who && who->role == ROLE_ADMIN;
-  g_autofree char *plain = error_told (problem, http_at_terminal (request));
-  const char *told = admin ? problem->message : store_told (who ? who->owner : HTTP_NOBODY, problem);
-  reply_document (request, status, usual ? codes[row_of (problem)].word : NULL,
-                  told == problem->message ? plain : told, error_is_lasting (problem) ? NULL : RETRY_S);
+  g_autofree char *detail = problem_detail (http_who (request), http_at_terminal (request), problem);
+  reply_document (request, status, usual ? codes[row_of (problem)].word : NULL, detail,
+                  error_is_lasting (problem) ? NULL : RETRY_S);
 }
 
 void

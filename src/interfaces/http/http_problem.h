@@ -6,11 +6,14 @@
 #include <jansson.h>
 
 struct http_request;
+struct principal;
 
 /* A problem document: the caller's. REQUEST may be NULL. */
 json_t *http_problem_document (int status, const char *code, const char *detail,
                                struct http_request *request);
 int http_problem_status (const GError *problem);
+/* The document with what WHO (NULL: nobody known) is told of PROBLEM. The caller's. */
+json_t *http_problem_told (const struct principal *who, gboolean at_terminal, const GError *problem);
 const char *http_status_words (int status);
 
 /* The ADDER_ERROR that was replied as STATUS with the code WORD, or the nearest one. */

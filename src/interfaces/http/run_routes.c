@@ -6,6 +6,7 @@
 #include "common/field_rows.h"
 #include "common/json.h"
 #include "interfaces/http/http_operations.h"
+#include "interfaces/http/operation_reply.h"
 #include "interfaces/http/replay_reply.h"
 #include "interfaces/http/run_reply.h"
 #include "operations/result_fields.h"
@@ -46,6 +47,15 @@ run_routes_handle_replay (struct http_request *request)
   http_call_clear (&call);
 }
 
+static void
+run_routes_handle_ask (struct http_request *request)
+{
+  if (json_is_true (json_object_get (http_body (request), "stream")))
+    operation_reply (request);
+  else
+    http_call_operation (request);
+}
+
 /* ---- the table ---- */
 
 /* clang-format off */
@@ -59,10 +69,13 @@ run_routes_handle_replay (struct http_request *request)
   "`result`, each with its number as id. With `background` it is 202 at once and the run goes on by itself."
 #define REPLAY_TEXT \
   " With `stream` the events are `replay`, for each cell `cell` and those of a run, and `end`."
+#define ANSWER_TEXT \
+  " With `stream` the events are `text` {text}, a piece of the answer's text, `again` when it begins from nothing, " \
+  "and, as the last, `answer` or `problem`, a problem document."
 /* clang-format on */
 
 static const struct field run_fields[] = {ASK_STREAM, ASK_BACKGROUND, ASK_DETACH, {0}};
-static const struct field replay_stream_fields[] = {ASK_STREAM, {0}};
+static const struct field stream_fields[] = {ASK_STREAM, {0}};
 
 static const struct field *const run_replies[] = {result_fields, run_show_fields, NULL};
 
@@ -77,7 +90,8 @@ struct run_route {
 static const struct run_route table[] = {
     {"run.new", RUN_TEXT, run_fields, run_replies, run_routes_handle_run},
     {"session.cell", RUN_TEXT, run_fields, run_replies, run_routes_handle_run},
-    {"session.replay", REPLAY_TEXT, replay_stream_fields, NULL, run_routes_handle_replay},
+    {"session.replay", REPLAY_TEXT, stream_fields, NULL, run_routes_handle_replay},
+    {"model.ask", ANSWER_TEXT, stream_fields, NULL, run_routes_handle_ask},
 };
 
 const struct run_route *

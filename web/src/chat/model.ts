@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's model (operation model.ask).
-import { ask, pathOf } from "../app/api.js";
+import { http, pathOf } from "../app/api.js";
 import type { Message, ModelAnswer, ToolDefinition } from "./messages.js";
 
 /** What the model is told before all messages; the words of src/apps/agent/prompts.c for a chat. */
@@ -13,10 +13,20 @@ const INSTRUCTIONS =
 const MESSAGES = 900;
 const CHARACTERS = 3_000_000;
 
-/** One answer of the model that the daemon offers. Ends with SIGNAL, at the model's server too. */
-export function askModel(messages: Message[], tools: ToolDefinition[], signal: AbortSignal): Promise<ModelAnswer> {
+/**
+ * One answer of the model that the daemon offers. Ends with SIGNAL, at the model's server too. ONTEXT gets the answer's text as far as
+ * it is written, each time from its beginning.
+ */
+export async function askModel(messages: Message[], tools: ToolDefinition[], signal: AbortSignal, onText: (text: string) => void): Promise<ModelAnswer> {
   const body = { instructions: INSTRUCTIONS, messages: latestOf(messages), tools };
-  return ask<ModelAnswer>("POST", pathOf("v1", "models", "default", "ask"), { body, signal, endless: true });
+  let text = "";
+  for await (const event of http.events({ path: pathOf("v1", "models", "default", "ask"), body, lastEventId: 0 }, "answer", { signal })) {
+    if (event.type === "answer") return event as unknown as ModelAnswer;
+    if (event.type !== "text" && event.type !== "again") continue;
+    text = event.type === "text" ? text + event.text : "";
+    onText(text);
+  }
+  throw new Error("The daemon ended the answer early. Try again.");
 }
 
 /** The end of a conversation that is too long to be sent, from a message of the user's on. */

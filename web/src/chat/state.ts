@@ -53,6 +53,8 @@ export interface Chat extends Kept {
   toolset: string;
   limits: Limits;
   items: Item[];
+  /** The answer that the model is writing, as far as it came. */
+  draft?: string | undefined;
   messages: Message[];
   /** Of all answers. */
   tokens: number;
@@ -83,7 +85,7 @@ function afterReload(chat: Chat): Chat {
   if (!chat.busy) return chat;
   const items = chat.items.map((item) => (item.kind === "step" && item.took_ms === undefined ? { ...item, state: "stopped" as const } : item));
   const note: NoteItem = { kind: "note", text: "The page was closed before the turn ended." };
-  return { ...chat, busy: false, items: [...items, note] };
+  return { ...chat, busy: false, draft: undefined, items: [...items, note] };
 }
 
 export function addItem(id: string, item: Item): void {

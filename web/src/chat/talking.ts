@@ -5,7 +5,7 @@ import { adder, messageOf } from "../app/api.js";
 import { type Decision, type LoopEvent, type Ports, runTurn } from "./loop.js";
 import { type CallPart, type Message, userMessage } from "./messages.js";
 import { askModel } from "./model.js";
-import { addItem, type Attached, type Chat, change, changeStep, type StepItem } from "./state.js";
+import { addItem, type Attached, type Chat, change, changeStep, type Item, type StepItem } from "./state.js";
 import { callTool, loadToolkit, type Toolkit } from "./toolkit.js";
 
 const OUTPUT_MAX = 200_000; // characters that a step shows; the record has all
@@ -40,7 +40,8 @@ async function take(chat: Chat, text: string, files: Attached[], signal: AbortSi
   const toolkit = await loadToolkit(chat.toolset);
   const messages: Message[] = [...chat.messages, userMessage(text + (await attach(chat.id, toolkit, files, signal)))];
   const end = await runTurn(messages, toolkit.tools, ports(chat.id, toolkit), chat.limits, signal);
-  change(chat.id, (old) => ({ ...old, messages }));
+  // What came of an answer that did not end stays in view. The model will not know it.
+  change(chat.id, (old) => ({ ...old, messages, draft: undefined, items: withAnswer(old.items, old.draft) }));
   if (end.message) addItem(chat.id, { kind: "note", text: end.message });
 }
 
@@ -60,7 +61,7 @@ async function attach(conversation: string, toolkit: Toolkit, files: Attached[],
 
 function ports(id: string, toolkit: Toolkit): Ports {
   return {
-    ask: (messages, signal) => askModel(messages, toolkit.tools, signal),
+    ask: (messages, signal) => askModel(messages, toolkit.tools, signal, (draft) => change(id, (chat) => ({ ...chat, draft }), true)),
     call: (call, approval, signal) =>
       callTool(call, {
         toolset: toolkit.toolset,
@@ -89,8 +90,7 @@ const tells: { [Type in LoopEvent["type"]]: (id: string, event: Extract<LoopEven
   asking: () => undefined,
   answered: (id, { text, usage }) => {
     const tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
-    change(id, (chat) => ({ ...chat, tokens: chat.tokens + tokens }), true);
-    if (text.trim()) addItem(id, { kind: "answer", text });
+    change(id, (chat) => ({ ...chat, tokens: chat.tokens + tokens, draft: undefined, items: withAnswer(chat.items, text) }));
   },
   began: (id, { call }) => addItem(id, stepOf(call)),
   waiting: (id, { call, approvalId }) => changeStep(id, call.id, (step) => ({ ...step, state: "waiting", approval_id: approvalId })),
@@ -110,6 +110,10 @@ const tells: { [Type in LoopEvent["type"]]: (id: string, event: Extract<LoopEven
       took_ms: Date.now() - step.began,
     })),
 };
+
+function withAnswer(items: Item[], text = ""): Item[] {
+  return text.trim() ? [...items, { kind: "answer", text }] : items;
+}
 
 function tell(id: string, event: LoopEvent): void {
   tells[event.type](id, event as never);

@@ -99,7 +99,7 @@ export function View({ path }: ViewProps) {
               <p>The model can run Python and call the other tools of the toolset “{chat.toolset}”. Each call is shown here; code that needs an approval waits for you.</p>
             </Empty>
           )}
-          <Items key={chat.id} items={chat.items} />
+          <Items key={chat.id} items={chat.items} draft={chat.draft} />
           {chat.busy && <Busy chat={chat} />}
           {caller.value?.models && (
             <Composer
@@ -163,14 +163,15 @@ function useEnd(items: RefObject<HTMLElement | null>): () => void {
   return toEnd;
 }
 
-function Items({ items }: { items: Item[] }) {
+/** The draft is where its answer will be, so nothing moves when it is done. A screen reader reads it then. */
+function Items({ items, draft }: { items: Item[]; draft?: string | undefined }) {
   const log = useRef<HTMLDivElement>(null);
   const toEnd = useEnd(log);
   const last = items.findLastIndex((item) => item.kind === "said");
   useEffect(toEnd, [last]);
   return (
-    <div class="chat-items" ref={log} role="log" aria-label="Conversation">
-      {items.map((item, at) => (
+    <div class="chat-items" ref={log} role="log" aria-label="Conversation" aria-busy={Boolean(draft)}>
+      {(draft ? [...items, { kind: "answer" as const, text: draft }] : items).map((item, at) => (
         <ItemView key={at} item={item} />
       ))}
     </div>
@@ -183,7 +184,7 @@ function Busy({ chat }: { chat: Chat }) {
   const steps = chat.items.filter((item) => item.kind === "step").length;
   return (
     <div class="row">
-      <span role="status">{calls ? (last.state === "waiting" ? "Waiting for an approval…" : `Running ${last.name}…`) : "The model is thinking…"}</span>
+      <span role="status">{calls ? (last.state === "waiting" ? "Waiting for an approval…" : `Running ${last.name}…`) : chat.draft ? "The model is writing…" : "The model is thinking…"}</span>
       <span class="quiet">
         {plural(steps, "step")}, {numberText(chat.tokens)} tokens
       </span>
