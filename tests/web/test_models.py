@@ -2,6 +2,7 @@
 """Asking about tables and chatting, with a model whose answers are a script; and what the page says without a model."""
 import json
 import re
+import threading
 
 import pytest
 
@@ -11,9 +12,9 @@ import model_server
 import windows
 from windows import expect, settle
 
-CSV = "region,revenue\nNorth,400\nSouth,60\n"
-PLAN = {"steps": [{"operation": "aggregate", "detail": "the sum of revenue"}],
-        "target": {"kind": "number", "columns": [], "rows": None, "order": None}, "time": None}
+ORDERS = "number,amount\n" + "".join(f"{number},{number * 7 % 60}\n" for number in range(60))
+PLAN = {"steps": [{"operation": "filter", "detail": "orders with a number"}],
+        "target": {"kind": "table", "columns": [], "rows": None, "order": None}, "time": None}
 
 
 def call(name, contains=(), **arguments):
@@ -22,10 +23,10 @@ def call(name, contains=(), **arguments):
 
 
 ASKED = [
-    call("submit_plan", ["What is the revenue?"], **PLAN),
-    call("submit_checks", checks=['{"check": "kind", "is": "number"}']),
-    call("submit_code", code="result = int(df['revenue'].sum())"),
-    {"answer": {"text": "The revenue is 460."}},
+    call("submit_plan", ["Which orders are there?"], **PLAN),
+    call("submit_checks", checks=['{"check": "kind", "is": "table"}']),
+    call("submit_code", code="result = df[df['number'] >= 0]"),
+    {"answer": {"text": "These are **all**."}},
 ]
 SAID = "It is **42**, <img src=x onerror=hacked=1> as computed."
 
@@ -70,10 +71,10 @@ def replayed(answers):
     return prepare
 
 
-def served_by(server):
+def served_by(server, streams=False):
     def prepare(adder):
         path = adder.config / "models.conf"
-        path.write_text(f"[local]\ndialect = chat\nbase_url = {server.url}/v1\nmodel = m\nstream = false\n")
+        path.write_text(f"[local]\ndialect = chat\nbase_url = {server.url}/v1\nmodel = m\nstream = {str(streams).lower()}\n")
         path.chmod(0o600)
         adder.own(path)
         return "local"
@@ -85,21 +86,94 @@ def drop(page, name, text):
     page.locator("main input[type=file]").first.set_input_files({"name": name, "mimeType": "text/csv", "buffer": text.encode()})
 
 
-def test_a_question_about_a_table(modelled):
-    window = modelled(replayed(ASKED))
+def asked(window, table, question):
+    """Asks QUESTION about TABLE: the article with what comes of it."""
     if window.served.adder.environment != "science":
         harness.skip_without("science")
     page = window.open("ask")
     settle(page)
-    drop(page, "sales.csv", CSV)
-    page.get_by_role("textbox", name="Question").fill("What is the revenue?")
+    drop(page, "orders.csv", table)
+    page.get_by_role("textbox", name="Question").fill(question)
     page.keyboard.press("Enter")
-    answer = page.get_by_role("article", name="What is the revenue?")
-    expect(answer).to_contain_text("The revenue is 460.")
+    return page.get_by_role("article", name=question)
+
+
+def test_a_question_about_a_table(modelled):
+    """The reply has ten rows of its table; the daemon sorts, filters and pages all."""
+    window = modelled(replayed(ASKED))
+    answer = asked(window, ORDERS, "Which orders are there?")
+    expect(answer).to_contain_text("These are all.")
     answer.get_by_text("Code", exact=True).click()
-    expect(answer.get_by_role("group", name="Code")).to_contain_text("df['revenue'].sum()")
-    settle(page)
-    assert not windows.axe_violations(page)
+    expect(answer.get_by_role("group", name="Code")).to_contain_text("df[df['number'] >= 0]")
+    table = answer.get_by_role("table", name="Rows of the result")
+    first, count = table.get_by_role("row").nth(1), answer.get_by_role("status").filter(has_text="of ")
+    expect(count).to_have_text("1–10 of 60 rows")
+    table.get_by_role("button", name="amount").click()
+    expect(first).to_have_text("00")
+    answer.get_by_role("button", name="Last").click()
+    expect(count).to_have_text("51–60 of 60 rows")
+    expect(table.get_by_role("row").last).to_have_text("1759")
+    answer.get_by_role("combobox", name="Rows of a page").select_option("50")
+    expect(table.get_by_role("row")).to_have_count(51)
+    answer.get_by_role("searchbox", name="Filter rows").fill("59")
+    expect(count).to_have_text("1–2 of 2 rows, of 60 in all")
+    settle(window.page)
+    assert not windows.axe_violations(window.page)
+
+
+def hanging(ended):
+    """A step of a model's server: it answers nothing, and ENDED is set when its client leaves."""
+
+    def step(connection):
+        connection.recv(1)
+        ended.set()
+        return True
+
+    return step
+
+
+def test_steps_are_shown_as_they_come(modelled):
+    ended = threading.Event()
+    with model_server.Server(calls("submit_plan", **PLAN), calls("submit_checks", checks=[]), hanging(ended)) as server:
+        answer = asked(modelled(served_by(server)), ORDERS, "Which orders are there?")
+        steps = answer.get_by_role("listitem")
+        expect(steps.filter(has_text="Planning")).to_contain_text("orders with a number")
+        expect(steps.filter(has_text="Writing code")).to_contain_text("under way")
+        answer.get_by_role("button", name="Stop").click()
+        expect(answer).to_contain_text("Stopped.")
+        assert ended.wait(harness.DEADLINE), "the model still writes"
+
+
+def test_an_answer_is_shown_while_it_is_written(modelled):
+    goes_on, ended = threading.Event(), threading.Event()
+    first, *rest = model_server.EVENTS["chat"]
+
+    def slowly(connection):
+        connection.sendall(model_server.stream(first))
+        goes_on.wait(harness.DEADLINE)
+        connection.sendall("".join(rest).encode())
+        return True
+
+    def never(connection):
+        connection.sendall(model_server.stream(first))
+        return hanging(ended)(connection)
+
+    with model_server.Server(slowly, never) as server:
+        page = modelled(served_by(server, streams=True)).open("chat")
+        settle(page)
+        log, field = page.get_by_role("log", name="Conversation"), page.get_by_role("textbox", name="Message")
+        field.fill("Greet me")
+        page.keyboard.press("Enter")
+        expect(log.get_by_text("Hel", exact=True)).to_be_visible()
+        goes_on.set()
+        expect(log.get_by_text("Hello", exact=True)).to_be_visible()
+        field.fill("Once more")
+        page.keyboard.press("Enter")
+        expect(log.get_by_text("Hel", exact=True)).to_be_visible()
+        page.get_by_role("button", name="Stop").click()
+        expect(log).to_contain_text("Stopped.")
+        expect(log.get_by_text("Hel", exact=True)).to_be_visible()
+        assert ended.wait(harness.DEADLINE), "the model still writes"
 
 
 def test_a_chat_with_tools(modelled):

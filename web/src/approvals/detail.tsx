@@ -10,11 +10,12 @@ import { Code, Revealed } from "../parts/code.js";
 import { Failure } from "../parts/controls.js";
 import { plural, timeText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
+import { useNow } from "../parts/now.js";
 import { Access, DirectoryText } from "./access.js";
 import { Changes } from "./changes.js";
 import { decide, type Decision } from "./decide.js";
 import { ApproveDialog, DenyDialog } from "./dialogs.js";
-import { ageText, expiryText, ItemBadge, useNow } from "./list.js";
+import { ageText, expiryText, ItemBadge, TICK_MS } from "./list.js";
 import { type Item, titleOf, waits } from "./model.js";
 import { items, loadWhole, wholeOf } from "./store.js";
 
@@ -53,7 +54,7 @@ export function Detail({ item }: { item: Item }) {
 }
 
 function DetailHead({ item }: { item: Item }) {
-  const now = useNow();
+  const now = useNow(TICK_MS);
   const parts = [item.owner, item.conversation && `conversation ${item.conversation}`, `asked ${ageText(item, now)}`, waits(item) && expiryText(item, now)];
   return (
     <header>

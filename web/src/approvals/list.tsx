@@ -7,20 +7,12 @@ import { Revealed } from "../parts/code.js";
 import { Badge } from "../parts/controls.js";
 import { durationText, plural } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
+import { useNow } from "../parts/now.js";
 import { type Item, stateTexts, titleOf, waits } from "./model.js";
 
-const TICK_MS = 10_000;
+/** How often ages are told anew. */
+export const TICK_MS = 10_000;
 const DECIDED_AT_FIRST = 20;
-
-/** The time, which grows while the component is shown. */
-export function useNow(): number {
-  const now = useSignal(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => (now.value = Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return now.value;
-}
 
 export function ItemList({ items, chosen }: { items: Item[]; chosen: string | undefined }) {
   const all = useSignal(false);
@@ -41,7 +33,7 @@ export function ItemList({ items, chosen }: { items: Item[]; chosen: string | un
 }
 
 function Group({ title, items, chosen }: { title: string; items: Item[]; chosen: string | undefined }) {
-  const now = useNow();
+  const now = useNow(TICK_MS);
   return (
     <section>
       <h2 class="approvals-group">{title}</h2>

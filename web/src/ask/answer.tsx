@@ -5,6 +5,8 @@ import { useMemo } from "preact/hooks";
 import { chartLabel, chartOption } from "../output/chart_option.js";
 import { DisplayView } from "../output/display_view.js";
 import { fileHref } from "../output/file_list.js";
+import { Markdown } from "../output/markdown.js";
+import { TableGrid } from "../output/table_grid.js";
 import { Chart } from "../parts/chart.js";
 import { Code } from "../parts/code.js";
 import { Failure, Outcome } from "../parts/controls.js";
@@ -12,11 +14,13 @@ import { copyText } from "../parts/copy_button.js";
 import { bytesText, durationText, numberText, plural } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
 import { sayError } from "../parts/toasts.js";
-import { isNumeric, SmallTable } from "./cells.js";
 import { resultChart } from "./result_chart.js";
+import { resultRows, storedTable } from "./result_rows.js";
 import { Checks, Errors, Texts } from "./step_list.js";
 import { openInNotebook } from "./to_notebook.js";
 import type { Attempt, Question, Reply, ResultTable } from "./types.js";
+
+const PAGE_CHOICES = [50, 200];
 
 export function Answer({ question, onRerun }: { question: Question; onRerun: () => void }) {
   const { reply } = question;
@@ -25,7 +29,11 @@ export function Answer({ question, onRerun }: { question: Question; onRerun: () 
   return (
     <div class="ask-answer">
       {question.state === "failed" && <Outcome outcome={reply.outcome} />}
-      {reply.answer && <p class="ask-paragraph">{reply.answer}</p>}
+      {reply.answer && (
+        <div class="ask-paragraph">
+          <Markdown text={reply.answer} />
+        </div>
+      )}
       {reply.table && <Result table={reply.table} reply={reply} />}
       <Pictures reply={reply} />
       {reply.tests.length > 0 && (
@@ -51,20 +59,27 @@ function Result({ table, reply }: { table: ResultTable; reply: Reply }) {
   const chart = useMemo(() => resultChart(table), [table]);
   const option = chart && chartOption(chart);
   const shown = useSignal(true);
+  const file = reply.table_file;
+  const stored = storedTable(reply);
+  const source = useMemo(() => resultRows(table, stored), [table]);
   if (table.columns.length === 0) return /^(number|text|boolean|date)$/.test(table.kind) ? <p class="ask-value">{table.text}</p> : <pre>{table.text}</pre>;
   return (
     <div role="group" aria-label="Result" class="ask-result">
-      <SmallTable label="Rows of the result" columns={table.columns.map(({ name, dtype }) => ({ name, number: isNumeric(dtype) }))} rows={table.rows} />
-      <p class="quiet row">
-        {table.hidden_rows > 0 && <span>{plural(table.hidden_rows, "more row")}</span>}
-        {table.hidden_columns > 0 && <span>{plural(table.hidden_columns, "more column")}</span>}
-        {reply.table_file?.file_id && (
-          <a href={fileHref(reply.table_file.file_id)} download="result.csv">
-            <Icon name="download" size={14} /> The whole table as CSV ({bytesText(reply.table_file.bytes)})
-          </a>
-        )}
-        {reply.table_note && <span>There is no file of the whole table: {reply.table_note}</span>}
-      </p>
+      <TableGrid
+        source={source}
+        label="Rows of the result"
+        indexed={false}
+        pageRows={Math.max(table.rows.length, 1)}
+        pageChoices={stored ? PAGE_CHOICES : []}
+        title={
+          file?.file_id && (
+            <a href={fileHref(file.file_id)} download="result.csv" title={bytesText(file.bytes)}>
+              Download as CSV
+            </a>
+          )
+        }
+      />
+      {reply.table_note && <p class="quiet">These are the first rows. The whole table was not stored: {reply.table_note}</p>}
       {chart && option && reply.pictures.length === 0 && (
         <>
           <button type="button" class="link" aria-expanded={shown.value} onClick={() => (shown.value = !shown.value)}>
@@ -145,7 +160,7 @@ function Attempts({ attempts }: { attempts: Attempt[] }) {
 function usageText({ model, usage }: Reply, { took_ms }: Question): string {
   const tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
   const parts = [
-    model ? (model.replay ? `Answered by ${model.provider}` : `Answered with ${model.name}`) : "Answered without a model",
+    model ? (model.replay ? "Answered by a recording of a model" : `Answered with ${model.name}`) : "Answered without a model",
     tokens > 0 && `${numberText(tokens)} tokens`,
     usage?.cost && `cost ${usage.cost.toFixed(4)}`,
     took_ms !== undefined && durationText(took_ms),

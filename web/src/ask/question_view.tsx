@@ -2,7 +2,9 @@
 // One question with its steps and its answer.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { durationText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
+import { useNow } from "../parts/now.js";
 import { Answer } from "./answer.js";
 import { stop } from "./asking.js";
 import { RerunDialog } from "./rerun.js";
@@ -25,9 +27,12 @@ export function QuestionView({ conversation, question }: { conversation: Convers
           {question.state === "running" ? `Under way: ${now?.text ?? "waiting"}` : question.state}
         </p>
         {question.state === "running" && (
-          <button type="button" class="danger" onClick={() => stop(question.id)}>
-            <Icon name="stop" size={16} /> Stop
-          </button>
+          <>
+            <Elapsed since={question.began} />
+            <button type="button" class="danger" onClick={() => stop(question.id)}>
+              <Icon name="stop" size={16} /> Stop
+            </button>
+          </>
         )}
       </header>
       <StepList question={question} />
@@ -36,4 +41,10 @@ export function QuestionView({ conversation, question }: { conversation: Convers
       {reruns.value && <RerunDialog conversation={conversation} question={question} onClose={() => (reruns.value = false)} />}
     </article>
   );
+}
+
+/** Whole seconds, so that one sees that the work goes on. */
+function Elapsed({ since }: { since: number }) {
+  const seconds = Math.floor((useNow(1000) - since) / 1000);
+  return seconds > 0 ? <span class="quiet ask-elapsed">{durationText(seconds * 1000).replace(".0", "")}</span> : null;
 }

@@ -2,7 +2,7 @@
 // The steps of a question, each with what it found.
 import type { ComponentChildren } from "preact";
 import { Code } from "../parts/code.js";
-import { durationText, plural } from "../parts/format.js";
+import { durationText, plural, spaced } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
 import type { Check, Question, Step } from "./types.js";
 
@@ -85,11 +85,14 @@ export function Texts({ texts }: { texts: string[] }) {
   );
 }
 
-/** {"check": "order", "by": "growth", "direction": "desc"} -> "order: by growth, direction desc". */
+/** {"check": "same_sum", "column": "tax", "tolerance": 1} -> "same sum: column tax, tolerance 1". */
 function checkText({ check, ...rest }: Record<string, unknown>): string {
-  const parts = Object.entries(rest).map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`);
-  return `${String(check)}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
+  const parts = Object.entries(rest).map(([name, value]) => `${spaced(name)} ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return `${spaced(String(check))}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
 }
+
+/** What a check says that has nothing to add. */
+const HOLDS = "it holds";
 
 /** Checks with whether each holds. */
 export function Checks({ checks }: { checks: Check[] }) {
@@ -100,7 +103,7 @@ export function Checks({ checks }: { checks: Check[] }) {
           <Icon name={each.ok ? "check" : "close"} size={16} />
           <span>
             <b>{each.ok ? "Passed" : "Failed"}</b> {checkText(each.check)}
-            {each.message && <span class="quiet"> {each.message}</span>}
+            {each.message && each.message !== HOLDS && <span class="quiet"> {each.message}</span>}
           </span>
         </li>
       ))}

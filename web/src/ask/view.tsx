@@ -61,7 +61,7 @@ export function View({ path }: ViewProps) {
             <Composer
               field={field}
               label="Question"
-              placeholder={conversation.questions.length > 0 ? "Ask on" : "What do you want to know?"}
+              placeholder={conversation.questions.length > 0 ? "Ask a follow-up question" : "What do you want to know?"}
               action="Ask"
               maxLength={4000}
               disabled={running !== undefined}

@@ -7,7 +7,7 @@ import { ask, pathOf, queryOf } from "../app/api.js";
 export type RowQuery = RowsPage & { offset: number; limit: number };
 
 /** Some rows of a table, and how many there are. */
-export type Rows = Omit<TableRows, "columns_left_out">;
+export type Rows = Omit<TableRows, "columns_left_out"> & Partial<TableRows>;
 
 export type RowSource = (query: RowQuery) => Promise<Rows>;
 
@@ -35,7 +35,14 @@ export interface TableData {
 /** The rows that the description of a table has: the first twenty. */
 export function headRows(table: TableData): RowSource {
   const columns = table.columns.map((column) => ({ name: String(column.name), type: column.dtype }));
-  const all = table.head.map((values, at) => ({ values: Array.isArray(values) ? values : [values], index: table.head_index[at] ?? at }));
+  return rowsHere(
+    columns,
+    table.head.map((values, at) => ({ values: Array.isArray(values) ? values : [values], index: table.head_index[at] ?? at })),
+  );
+}
+
+/** Rows that are all in this page. */
+export function rowsHere(columns: Rows["columns"], all: Array<{ values: unknown[]; index: unknown }>): RowSource {
   return async ({ offset, limit, sort, descending, filter }) => {
     const matching = filter ? all.filter(({ values }) => contains(values, filter.toLowerCase())) : [...all];
     const column = columns.findIndex(({ name }) => name === sort);

@@ -17,11 +17,15 @@ interface TableGridProps {
   /** What it shows, for screen readers. */
   label?: string;
   pageRows?: number;
+  /** Other numbers of rows that a page may have. */
+  pageChoices?: number[];
+  /** Whether the rows have labels of their own. */
+  indexed?: boolean;
   /** What is above it, beside the filter. */
   title?: ComponentChildren;
 }
 
-export function TableGrid({ source, label = "Table", pageRows = PAGE_ROWS, title }: TableGridProps) {
+export function TableGrid({ source, label = "Table", pageRows = PAGE_ROWS, pageChoices = [], indexed = true, title }: TableGridProps) {
   const query = useSignal<RowQuery>({ offset: 0, limit: pageRows });
   const rows = useSignal<Rows | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
@@ -59,9 +63,9 @@ export function TableGrid({ source, label = "Table", pageRows = PAGE_ROWS, title
         </div>
       )}
       {failure.value && <Failure>{failure.value}</Failure>}
-      {page && <GridTable page={page} query={asked} label={label} onSort={(sort, descending) => change({ sort, descending })} />}
+      {page && <GridTable page={page} query={asked} label={label} indexed={indexed} onSort={(sort, descending) => change({ sort, descending })} />}
       {!page && !failure.value && <p class="quiet">Loading rows…</p>}
-      {page && <Pager page={page} query={asked} onOffset={(offset) => (query.value = { ...query.peek(), offset })} />}
+      {page && <Pager page={page} query={asked} choices={[pageRows, ...pageChoices]} onChange={(part) => (query.value = { ...query.peek(), ...part })} />}
     </div>
   );
 }
@@ -88,11 +92,12 @@ interface GridTableProps {
   page: Rows;
   query: RowQuery;
   label: string;
+  indexed: boolean;
   onSort: (sort: string | undefined, descending: boolean | undefined) => void;
 }
 
 /** Ascending, descending, as it was. */
-function GridTable({ page, query, label, onSort }: GridTableProps) {
+function GridTable({ page, query, label, indexed, onSort }: GridTableProps) {
   const numeric = page.columns.map(({ type }) => /int|float|decimal|double|number|complex/i.test(type));
   const next = (name: string): [string | undefined, boolean | undefined] => {
     if (query.sort !== name) return [name, undefined];
@@ -103,9 +108,11 @@ function GridTable({ page, query, label, onSort }: GridTableProps) {
       <table class="data grid-table" aria-label={label}>
         <thead>
           <tr>
-            <th scope="col" class="grid-index">
-              <span class="hidden-text">Index</span>
-            </th>
+            {indexed && (
+              <th scope="col" class="grid-index">
+                <span class="hidden-text">Index</span>
+              </th>
+            )}
             {page.columns.map(({ name, type }, at) => {
               const sorted = query.sort === name;
               return (
@@ -130,9 +137,11 @@ function GridTable({ page, query, label, onSort }: GridTableProps) {
         <tbody>
           {page.rows.map((row, at) => (
             <tr key={page.offset + at}>
-              <th scope="row" class="grid-index">
-                {cellText(page.index[at])}
-              </th>
+              {indexed && (
+                <th scope="row" class="grid-index">
+                  {cellText(page.index[at])}
+                </th>
+              )}
               {row.map((value, column) => (
                 <td key={column} class={numeric[column] ? "number" : value === null ? "grid-null" : undefined} title={hint(value)}>
                   {cellText(value)}
@@ -147,8 +156,17 @@ function GridTable({ page, query, label, onSort }: GridTableProps) {
   );
 }
 
-function Pager({ page, query, onOffset }: { page: Rows; query: RowQuery; onOffset: (offset: number) => void }) {
-  const { offset, matching, total, rows } = page;
+interface PagerProps {
+  page: Rows;
+  query: RowQuery;
+  /** How many rows a page may have; the smallest comes first. */
+  choices: number[];
+  onChange: (part: Partial<RowQuery>) => void;
+}
+
+function Pager({ page, query, choices, onChange }: PagerProps) {
+  const { offset, matching, total, rows, columns_left_out: hidden = 0 } = page;
+  const onOffset = (to: number) => onChange({ offset: to });
   const text =
     matching === 0
       ? plural(total, "row")
@@ -158,7 +176,17 @@ function Pager({ page, query, onOffset }: { page: Rows; query: RowQuery; onOffse
     <div class="grid-foot">
       <span class="quiet" role="status">
         {text}
+        {hidden > 0 && `, ${plural(hidden, "more column")}`}
       </span>
+      {choices.length > 1 && matching > (choices[0] ?? 0) && (
+        <select aria-label="Rows of a page" value={query.limit} onChange={(event) => onChange({ offset: 0, limit: Number(event.currentTarget.value) })}>
+          {choices.map((rows) => (
+            <option key={rows} value={rows}>
+              {plural(rows, "row")} a page
+            </option>
+          ))}
+        </select>
+      )}
       {matching > query.limit && (
         <span class="grid-pages">
           <button type="button" disabled={offset === 0} onClick={() => onOffset(0)}>
