@@ -32,6 +32,7 @@ def test_by_the_address_of_adder_open(new_window, served):
     window.page.goto(address)
     signed_in(window.page)
     assert "code" not in window.page.url
+    expect(window.page.get_by_role("link", name="Notebook")).to_have_attribute("aria-current", "page")
     (cookie,) = window.context.cookies()
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Strict", "/")
     assert window.page.evaluate("() => document.cookie") == ""
@@ -40,7 +41,7 @@ def test_by_the_address_of_adder_open(new_window, served):
     second.expect_problem("401|429")
     second.page.goto(address)
     asks_for_sign_in(second.page)
-    expect(second.page.get_by_text("adder open").first).to_be_visible()
+    expect(second.page.get_by_role("alert")).to_contain_text("Run `adder open` again")
 
 
 @pytest.mark.quick

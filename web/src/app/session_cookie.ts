@@ -3,6 +3,7 @@
 import { sayError } from "../parts/toasts.js";
 import { ask, isSignedOut } from "./api.js";
 import { type Caller, caller, signedIn, signedOut } from "./caller.js";
+import { go } from "./router.js";
 
 /** Signs in with a one-time code of `adder open`, or with a token. */
 export async function signIn(by: { code: string } | { token: string }): Promise<void> {
@@ -24,7 +25,7 @@ export async function signOut(): Promise<void> {
 export async function begin(): Promise<string | undefined> {
   const code = /^#code=([\w.-]+)$/.exec(location.hash)?.[1];
   if (code) {
-    history.replaceState(null, "", "#/"); // it worked once; nobody should find it in the address bar
+    go("notebook", [], { replace: true }); // it worked once; nobody should find it in the address bar
     try {
       await signIn({ code });
       return undefined;

@@ -7,7 +7,7 @@ import { wasSignedIn } from "./caller.js";
 import { signIn } from "./session_cookie.js";
 
 export function SignIn({ problem }: { problem?: string | undefined }) {
-  const failure = useSignal(problem);
+  const failure = useSignal<string | undefined>(undefined);
   const busy = useSignal(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -21,6 +21,7 @@ export function SignIn({ problem }: { problem?: string | undefined }) {
       busy.value = false;
     }
   };
+  const said = failure.value ?? problem; // the link's, which may be known only after this is shown
   return (
     <div class="sign-in">
       <main class="card">
@@ -31,7 +32,7 @@ export function SignIn({ problem }: { problem?: string | undefined }) {
         {!isSecureContext && (
           <Failure>Over plain HTTP, signing in works only on the daemon's own machine. Open this page over https, or through an SSH tunnel.</Failure>
         )}
-        {failure.value && <Failure>{failure.value}</Failure>}
+        {said && <Failure>{said}</Failure>}
         <p>On the machine of this daemon, run</p>
         <pre class="command">adder open</pre>
         <p>and follow the link. Or paste a token, for instance of <code>adder token new NAME</code>:</p>
