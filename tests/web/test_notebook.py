@@ -239,14 +239,17 @@ def test_files_go_in_and_out(book, tmp_path):
 
 
 def test_a_file_is_dropped(book):
-    drop = """() => {
+    """On a cell: the session has it, and the cell keeps its text."""
+    drop = """(target) => {
       const data = new DataTransfer();
       data.items.add(new File(["dropped content"], "dropped.txt", { type: "text/plain" }));
-      const target = document.querySelector("main [role=toolbar]");
-      for (const type of ["dragenter", "dragover", "drop"]) target.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: data }));
+      const event = { bubbles: true, cancelable: true, composed: true, dataTransfer: data };
+      for (const type of ["dragenter", "dragover", "drop"]) target.dispatchEvent(new DragEvent(type, event));
     }"""
-    book.page.evaluate(drop)
+    book.set(1, "kept = 1")
+    book.editor(1).evaluate(drop)
     expect(book.page.get_by_role("list", name="Files of the session")).to_contain_text("dropped.txt")
+    expect(book.editor(1)).to_have_text("kept = 1")
     book.run("open('dropped.txt').read()")
     sees(book, 1, "dropped content")
 

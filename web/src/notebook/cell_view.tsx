@@ -50,7 +50,7 @@ export const CellView = memo(({ workspace, cell, number }: CellViewProps) => {
   return (
     <section
       ref={section}
-      class={`notebook-cell ${isMarkdown ? "markdown" : "code"} ${state} ${selected ? "selected" : ""}`}
+      class={`notebook-cell ${state} ${selected ? "selected" : ""}`}
       aria-label={`${label}, ${isMarkdown ? "Markdown" : "Python"}${state === "idle" ? "" : `, ${state}`}`}
       aria-current={selected ? "true" : undefined}
       tabIndex={selected ? 0 : -1}

@@ -140,6 +140,7 @@ function languageOf(language: Language, events: EditorEvents): Extension {
     edges,
     keys,
     python(),
+    placeholder("Python; Shift+Enter runs it"),
     autocompletion({ override: [(context) => complete(context, events)], defaultKeymap: false, icons: false, interactionDelay: 20, maxRenderedOptions: 100, activateOnTypingDelay: 60 }),
     hoverTooltip((view, at) => hover(view, at, events), { hoverTime: 400 }),
   ];
@@ -197,7 +198,9 @@ const theme = EditorView.theme({
   ".cm-panels.cm-panels-bottom": { borderTop: "1px solid var(--line)" },
   ".cm-panel.cm-search": { padding: "8px 32px 8px 10px", fontFamily: "var(--font)" },
   ".cm-panel.cm-search input, .cm-panel.cm-search button": { minHeight: "26px", fontSize: "13px" },
-  ".cm-panel.cm-search [name=close]": { minWidth: "26px", minHeight: "26px", color: "var(--text)" },
+  ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "4px", fontSize: "13px" },
+  ".cm-panel.cm-search input[type=checkbox]": { minHeight: "0", margin: "0" },
+  ".cm-panel.cm-search [name=close]": { top: "12px", minWidth: "26px", minHeight: "26px", color: "var(--text)" },
   ".cm-textfield": { border: "1px solid var(--strong-line)", borderRadius: "5px", backgroundColor: "var(--surface)", color: "var(--text)" },
   ".cm-button": { border: "1px solid var(--strong-line)", borderRadius: "5px", backgroundImage: "none", backgroundColor: "var(--surface)", color: "var(--text)" },
   ".inspect": { maxHeight: "300px", padding: "8px 12px", overflow: "auto", font: "13px/1.45 var(--font)" },
@@ -206,7 +209,11 @@ const theme = EditorView.theme({
   ".inspect .type": { marginLeft: "8px", color: "var(--quiet)" },
 });
 
+/** Dropped files go to the session, so the editor does not insert their text. */
+const filesPass = EditorView.domEventHandlers({ drop: (event) => event.dataTransfer?.types.includes("Files") ?? false });
+
 const common: Extension = [
+  filesPass,
   history(),
   drawSelection(),
   highlightSpecialChars(),

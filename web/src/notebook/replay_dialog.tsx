@@ -93,7 +93,7 @@ function Step({ step }: { step: ReplayStep }) {
   return (
     <li>
       <span class="notebook-count">[{number}]</span>
-      <code>{code.split("\n")[0]}</code>
+      <code>{code ? code.split("\n")[0] : <span class="quiet">only files</span>}</code>
       {running ? <Outcome outcome="running" /> : outcome && <Outcome outcome={outcome} />}
       {differs.length > 0 && <span class="quiet">differs: {differs.join(", ")}</span>}
     </li>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short messages at the edge of the page, which go by themselves and are read to screen readers.
 import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { messageOf } from "../app/api.js";
 import { IconButton } from "./controls.js";
 
@@ -42,8 +43,15 @@ function dismiss(id: number): void {
 }
 
 export function Toasts() {
+  const ref = useRef<HTMLDivElement>(null);
+  const newest = toasts.value.at(-1)?.id;
+  // A dialog that opened since would be above them.
+  useLayoutEffect(() => {
+    ref.current?.hidePopover();
+    if (newest !== undefined) ref.current?.showPopover();
+  }, [newest]);
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div ref={ref} class="toasts" popover="manual" role="status" aria-live="polite">
       {toasts.value.map((toast) => (
         <div key={toast.id} class={toast.bad ? "toast bad" : "toast"}>
           <span>{toast.text}</span>
