@@ -6,7 +6,7 @@ import { adder, messageOf } from "../app/api.js";
 import { caller } from "../app/caller.js";
 import { fileHref } from "../output/file_list.js";
 import { TextOutput } from "../output/text_output.js";
-import { Dialog, Failure, IconButton } from "../parts/controls.js";
+import { Dialog, Failure } from "../parts/controls.js";
 import { FileButton } from "../parts/file_button.js";
 import { bytesText } from "../parts/format.js";
 import { Icon } from "../parts/icons.js";
@@ -64,12 +64,14 @@ export function FilesPanel({ workspace }: { workspace: Workspace }) {
 
 /** Uploads FILES one after the other, and says so. */
 export async function uploadAll(workspace: Workspace, files: File[]): Promise<void> {
+  const done: string[] = [];
   for (const file of files) {
     await trying(async () => {
       await uploadFile(workspace, file);
-      say(`${file.name} is in the session's directory.`);
+      done.push(file.name);
     });
   }
+  if (done.length > 0) say(`${done.length === 1 ? `${done[0]} is` : `${done.length} files are`} in the session's directory.`);
 }
 
 /** The newest of each name: what was uploaded, and what cells made. */
@@ -80,21 +82,30 @@ async function filesOf({ notebook }: Workspace): Promise<ShownFile[]> {
   return all.filter((file, at) => all.findIndex((other) => other.name === file.name) === at);
 }
 
+/** Why a file has no preview; undefined: it has one. */
+function whyNone(mime: string, bytes: number): string | undefined {
+  if (bytes === 0) return "The file is empty.";
+  if (!PICTURE.test(mime) && !TEXT.test(mime)) return `There is no preview of ${mime}. Download the file instead.`;
+  if (bytes > LONGEST_PREVIEW * (PICTURE.test(mime) ? 8 : 1)) return "The file is too long for a preview. Download it instead.";
+  return undefined;
+}
+
 function FilePreview({ file, onClose }: { file: ShownFile; onClose: () => void }) {
   const text = useSignal<string | undefined>(undefined);
   const picture = useSignal<string | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
+  const none = useSignal<string | undefined>(undefined);
   useEffect(() => {
     let url: string | undefined;
     const read = async () => {
       const { mime, bytes } = await adder.files.show(file.file_id);
-      if (bytes > LONGEST_PREVIEW * (PICTURE.test(mime) ? 8 : 1)) throw new Error("The file is too long for a preview. Download it instead.");
+      none.value = whyNone(mime, bytes);
+      if (none.value) return;
       if (PICTURE.test(mime)) {
         url = URL.createObjectURL(new Blob([(await adder.files.get(file.file_id)) as BlobPart], { type: mime }));
         picture.value = url;
         return;
       }
-      if (!TEXT.test(mime)) throw new Error(`There is no preview of ${mime}. Download the file instead.`);
       text.value = await adder.files.text(file.file_id);
     };
     read().catch((error) => (failure.value = messageOf(error)));
@@ -105,14 +116,14 @@ function FilePreview({ file, onClose }: { file: ShownFile; onClose: () => void }
   return (
     <Dialog title={file.name} onClose={onClose} wide>
       {failure.value && <Failure>{failure.value}</Failure>}
+      {none.value && <p class="quiet">{none.value}</p>}
       {picture.value && <img class="output-picture" src={picture.value} alt={file.name} />}
       {text.value !== undefined && <TextOutput name="text" text={text.value} />}
-      {!failure.value && !picture.value && text.value === undefined && <p class="quiet">Loading…</p>}
+      {!failure.value && !none.value && !picture.value && text.value === undefined && <p class="quiet">Loading…</p>}
       <div class="row">
         <a class="button" href={fileHref(file.file_id)} download={file.name}>
           <Icon name="download" size={16} /> Download
         </a>
-        <IconButton icon="close" label="Close the preview" onClick={onClose} />
       </div>
     </Dialog>
   );

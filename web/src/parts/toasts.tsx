@@ -45,10 +45,10 @@ function dismiss(id: number): void {
 export function Toasts() {
   const ref = useRef<HTMLDivElement>(null);
   const newest = toasts.value.at(-1)?.id;
-  // A dialog that opened since would be above them.
+  // Shown anew, they are above a dialog that opened since.
   useLayoutEffect(() => {
     ref.current?.hidePopover();
-    if (newest !== undefined) ref.current?.showPopover();
+    ref.current?.showPopover();
   }, [newest]);
   return (
     <div ref={ref} class="toasts" popover="manual" role="status" aria-live="polite">
