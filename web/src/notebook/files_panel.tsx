@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { adder, messageOf } from "../app/api.js";
 import { caller } from "../app/caller.js";
+import { resyncs } from "../app/feed.js";
 import { fileHref } from "../output/file_list.js";
 import { TextOutput } from "../output/text_output.js";
 import { Dialog, Failure } from "../parts/controls.js";
@@ -32,11 +33,16 @@ export function FilesPanel({ workspace }: { workspace: Workspace }) {
   const shown = useSignal<ShownFile | undefined>(undefined);
   const { notebook } = workspace;
   const version = workspace.filesVersion.value;
+  const resynced = resyncs.value;
   const keeps = caller.value?.keeps_files ?? false;
   useEffect(() => {
     if (!keeps) return;
-    filesOf(workspace).then((all) => (files.value = all), (error) => (failure.value = messageOf(error)));
-  }, [workspace, version, keeps]);
+    const show = (all: ShownFile[]) => {
+      files.value = all;
+      failure.value = undefined;
+    };
+    filesOf(workspace).then(show, (error) => (failure.value = messageOf(error)));
+  }, [workspace, version, keeps, resynced]);
   return (
     <>
       <FileButton class="notebook-upload" multiple disabled={notebook.ended.value} inputLabel="Files to upload" onFiles={(chosen) => void uploadAll(workspace, chosen)}>

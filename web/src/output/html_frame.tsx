@@ -2,6 +2,7 @@
 // HTML that code displayed, sanitised, in a frame with an origin of its own and a policy that lets it load nothing.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { resyncs } from "../app/feed.js";
 import { isDark } from "../app/theme.js";
 import { frameHtml } from "./sanitize.js";
 import "./output.css";
@@ -13,15 +14,25 @@ export function HtmlFrame({ html }: { html: string }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const loaded = useSignal(false);
   const height = useSignal(FIRST_PX);
+  const attempt = useSignal(resyncs.peek());
+  const shows = useRef(false);
   const scheme = isDark.value ? "dark" : "light";
   useEffect(() => {
     const hear = (event: MessageEvent) => {
       const told: unknown = event.source === frame.current?.contentWindow ? event.data?.height : undefined;
-      if (typeof told === "number" && told >= 0) height.value = Math.min(Math.ceil(told) + 2, HIGHEST_PX);
+      if (typeof told !== "number" || told < 0) return;
+      height.value = Math.min(Math.ceil(told) + 2, HIGHEST_PX);
+      shows.current = true;
     };
     addEventListener("message", hear);
     return () => removeEventListener("message", hear);
   }, []);
+  const resynced = resyncs.value;
+  useEffect(() => {
+    if (shows.current || attempt.peek() === resynced) return;
+    loaded.value = false; // the daemon was away when it was asked for the frame
+    attempt.value = resynced;
+  }, [resynced]);
   const isLoaded = loaded.value;
   useEffect(() => {
     // The frame's origin is opaque, so no other target than "*" reaches it. It shows nothing but this.
@@ -29,6 +40,7 @@ export function HtmlFrame({ html }: { html: string }) {
   }, [isLoaded, html, scheme]);
   return (
     <iframe
+      key={attempt.value}
       ref={frame}
       class="output-frame"
       title="HTML output"

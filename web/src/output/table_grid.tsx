@@ -2,8 +2,9 @@
 // A table that is read page by page, sorted by a click on a column and filtered by a text.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { messageOf } from "../app/api.js";
+import { resyncs } from "../app/feed.js";
 import { Failure } from "../parts/controls.js";
 import { numberText, plural } from "../parts/format.js";
 import type { RowQuery, Rows, RowSource } from "./rows.js";
@@ -51,6 +52,10 @@ export function TableGrid({ source, label = "Table", pageRows = PAGE_ROWS, pageC
       current = false;
     };
   }, [source, asked]);
+  const resynced = resyncs.value;
+  useEffect(() => {
+    if (failure.peek()) query.value = { ...query.peek() };
+  }, [resynced]);
   const change = (part: Partial<RowQuery>) => (query.value = { ...query.peek(), offset: 0, ...part });
   const page = rows.value;
   const needsTools = Boolean(asked.filter) || (page?.total ?? 0) > 5;
@@ -98,13 +103,15 @@ interface GridTableProps {
 
 /** Ascending, descending, as it was. */
 function GridTable({ page, query, label, indexed, onSort }: GridTableProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => scroller.current?.scrollTo({ top: 0 }), [page]);
   const numeric = page.columns.map(({ type }) => /int|float|decimal|double|number|complex/i.test(type));
   const next = (name: string): [string | undefined, boolean | undefined] => {
     if (query.sort !== name) return [name, undefined];
     return query.descending ? [undefined, undefined] : [name, true];
   };
   return (
-    <div class="table-scroll grid-scroll" tabIndex={0} role="group" aria-label={label}>
+    <div ref={scroller} class="table-scroll grid-scroll" tabIndex={0} role="group" aria-label={label}>
       <table class="data grid-table" aria-label={label}>
         <thead>
           <tr>
@@ -169,7 +176,7 @@ function Pager({ page, query, choices, onChange }: PagerProps) {
   const onOffset = (to: number) => onChange({ offset: to });
   const text =
     matching === 0
-      ? plural(total, "row")
+      ? `${total > 0 ? "0 of " : ""}${plural(total, "row")}`
       : `${numberText(offset + 1)}–${numberText(offset + rows.length)} of ${plural(matching, "row")}${matching < total ? `, of ${numberText(total)} in all` : ""}`;
   const end = Math.floor(Math.max(matching - 1, 0) / query.limit) * query.limit;
   return (
