@@ -66,7 +66,7 @@ function laneText(lane: Lane): string {
     parent && `Branch of ${sessionTitle(parent.session)} after cell ${session.branched_at ?? lane.start}`,
     plural(session.cells, "cell"),
     session.memory_bytes > 0 && bytesText(session.memory_bytes),
-    session.expires_in_ms !== null && `ends if unused for ${durationText(session.expires_in_ms)}`,
+    session.expires_in_ms !== null && `ends after ${durationText(session.expires_in_ms)} without use`,
     session.reason && `ended: ${session.reason}`,
   ];
   return parts.filter(Boolean).join(" · ");

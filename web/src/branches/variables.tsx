@@ -5,7 +5,7 @@ import type { Variable } from "adder-client";
 import { useEffect } from "preact/hooks";
 import { messageOf } from "../app/api.js";
 import { Failure } from "../parts/controls.js";
-import { bytesText, plural } from "../parts/format.js";
+import { bytesText, plural, shapeText } from "../parts/format.js";
 import { variablesOf } from "./store.js";
 
 const AT_FIRST = 12;
@@ -76,6 +76,6 @@ function VariableRow({ id, variable, stamp }: { id: string; variable: Variable; 
 
 /** "DataFrame 120 × 4, 6.4 KiB". */
 export function variableText(variable: Pick<Variable, "type" | "shape" | "bytes">): string {
-  const shape = variable.shape ? ` ${variable.shape.join(" × ")}` : "";
+  const shape = variable.shape?.length ? ` ${shapeText(variable.shape)}` : "";
   return `${variable.type}${shape}${variable.bytes === null ? "" : `, ${bytesText(variable.bytes)}`}`;
 }

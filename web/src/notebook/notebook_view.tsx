@@ -148,7 +148,7 @@ function SessionFacts({ workspace }: { workspace: Workspace }) {
   const facts = [
     sessionKind(info),
     info.memory_bytes > 0 && bytesText(info.memory_bytes),
-    isBusy ? "running" : info.expires_in_ms !== null && `ends in ${durationText(info.expires_in_ms)} unless used`,
+    isBusy ? "running" : info.expires_in_ms !== null && `ends after ${durationText(info.expires_in_ms)} without use`,
   ];
   return <>{facts.filter(Boolean).join(" · ")}</>;
 }

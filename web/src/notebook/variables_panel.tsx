@@ -8,7 +8,7 @@ import { variableRows } from "../output/rows.js";
 import { TableGrid } from "../output/table_grid.js";
 import { TextOutput } from "../output/text_output.js";
 import { Dialog, Failure } from "../parts/controls.js";
-import { bytesText } from "../parts/format.js";
+import { bytesText, shapeText } from "../parts/format.js";
 import type { Workspace } from "./workspace.js";
 
 export function VariablesPanel({ workspace }: { workspace: Workspace }) {
@@ -26,7 +26,7 @@ export function VariablesPanel({ workspace }: { workspace: Workspace }) {
                 <span class="notebook-variable-name">{variable.name}</span>
                 <span class="notebook-variable-type">
                   {variable.type}
-                  {variable.shape && variable.shape.length > 0 && ` ${variable.shape.join(" × ")}`}
+                  {variable.shape && variable.shape.length > 0 && ` ${shapeText(variable.shape)}`}
                 </span>
                 <span class="notebook-variable-size">{variable.bytes === null ? "" : bytesText(variable.bytes)}</span>
               </button>
@@ -48,7 +48,7 @@ interface PreviewProps {
 function Preview({ sessionId, variable, onClose }: PreviewProps) {
   const { name, type, shape } = variable;
   const source = useMemo(() => variableRows(sessionId, name), [sessionId, name]);
-  const title = `${name}: ${type}${shape?.length ? `, ${shape.join(" × ")}` : ""}`;
+  const title = `${name}: ${type}${shape?.length ? `, ${shapeText(shape)}` : ""}`;
   return (
     <Dialog title={title} onClose={onClose} wide>
       {isTabular(variable) ? <TableGrid source={source} label={title} /> : <Value sessionId={sessionId} name={name} />}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A DataFrame or Series that code displayed: the whole table if the run stored it, otherwise its first rows.
 import { useMemo } from "preact/hooks";
-import { numberText } from "../parts/format.js";
+import { numberText, shapeText } from "../parts/format.js";
 import { headRows, storedRows, type TableData } from "./rows.js";
 import { TableGrid } from "./table_grid.js";
 
@@ -16,9 +16,8 @@ export function TableView({ data, runId, table }: TableViewProps) {
   const whole = runId !== undefined && table !== undefined;
   const source = useMemo(() => (whole ? storedRows(runId, table) : headRows(data)), [data, runId, table]);
   const [rows = 0, columns = 1] = data.shape;
-  const shape = `${numberText(rows)} × ${numberText(columns)}`;
   const cut = !whole && rows > data.head.length ? `, first ${numberText(data.head.length)} rows` : "";
-  const title = `${data.kind === "series" ? "Series" : "DataFrame"}, ${shape}${cut}`;
+  const title = `${data.kind === "series" ? "Series" : "DataFrame"}, ${shapeText([rows, columns])}${cut}`;
   return <TableGrid source={source} label={title} title={title} pageRows={whole ? 50 : 20} />;
 }
 
