@@ -99,7 +99,7 @@ export function View({ path }: ViewProps) {
               <p>The model can run Python and call the other tools of the toolset “{chat.toolset}”. Each call is shown here; code that needs an approval waits for you.</p>
             </Empty>
           )}
-          <Items key={chat.id} items={chat.items} draft={chat.draft} />
+          <Items key={chat.id} items={chat.items} draft={chat.draft} field={field} />
           {chat.busy && <Busy chat={chat} />}
           {caller.value?.models && (
             <Composer
@@ -108,8 +108,9 @@ export function View({ path }: ViewProps) {
               placeholder={chat.items.length > 0 ? "Reply" : "Message"}
               action="Send"
               maxLength={200_000}
-              disabled={chat.busy || uploading}
+              disabled={uploading}
               onSend={send}
+              onStop={chat.busy ? () => stop(chat.id) : undefined}
               before={<FileButton icon="attach" label="Attach files" multiple onFiles={(files) => void attach(chat, files)} />}
             >
               {attached.value.length > 0 && attached.value.map((each, at) => (
@@ -140,18 +141,24 @@ export function View({ path }: ViewProps) {
 }
 
 const NEAR_PX = 160;
+const BELOW_PX = 56; // the line that says what is under way
 
-/** Keeps the end of the conversation in view while it grows, as long as the reader is there. The value: go to the end now. */
-function useEnd(items: RefObject<HTMLElement | null>): () => void {
+/** Keeps the end of the conversation in view, above FIELD's form, while it grows, as long as the reader is there. The value: go there now. */
+function useEnd(items: RefObject<HTMLElement | null>, field: RefObject<HTMLElement | null>): () => void {
   const atEnd = useRef(true);
+  const hiddenPx = () => {
+    const top = field.current?.closest("form")?.getBoundingClientRect().top ?? innerHeight;
+    return (items.current?.getBoundingClientRect().bottom ?? 0) + BELOW_PX - top;
+  };
   const toEnd = () => {
     atEnd.current = true;
-    scrollTo({ top: document.documentElement.scrollHeight });
+    const hidden = hiddenPx();
+    if (hidden > 0) scrollBy({ top: hidden });
   };
   useEffect(() => {
     const element = items.current;
     if (!element) return undefined;
-    const look = () => (atEnd.current = innerHeight + scrollY > document.documentElement.scrollHeight - NEAR_PX);
+    const look = () => (atEnd.current = hiddenPx() < NEAR_PX);
     const observer = new ResizeObserver(() => atEnd.current && toEnd());
     addEventListener("scroll", look, { passive: true });
     observer.observe(element);
@@ -163,10 +170,16 @@ function useEnd(items: RefObject<HTMLElement | null>): () => void {
   return toEnd;
 }
 
+interface ItemsProps {
+  items: Item[];
+  draft?: string | undefined;
+  field: RefObject<HTMLElement | null>;
+}
+
 /** The draft is where its answer will be, so nothing moves when it is done. A screen reader reads it then. */
-function Items({ items, draft }: { items: Item[]; draft?: string | undefined }) {
+function Items({ items, draft, field }: ItemsProps) {
   const log = useRef<HTMLDivElement>(null);
-  const toEnd = useEnd(log);
+  const toEnd = useEnd(log, field);
   const last = items.findLastIndex((item) => item.kind === "said");
   useEffect(toEnd, [last]);
   return (
@@ -188,9 +201,6 @@ function Busy({ chat }: { chat: Chat }) {
       <span class="quiet">
         {plural(steps, "step")}, {numberText(chat.tokens)} tokens
       </span>
-      <button type="button" class="danger" onClick={() => stop(chat.id)}>
-        <Icon name="stop" size={16} /> Stop
-      </button>
     </div>
   );
 }

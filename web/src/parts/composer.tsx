@@ -3,6 +3,7 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import "./composer.css";
+import { Icon } from "./icons.js";
 
 interface ComposerProps {
   label: string;
@@ -12,6 +13,8 @@ interface ComposerProps {
   disabled?: boolean;
   maxLength: number;
   onSend: (text: string) => void;
+  /** Ends what is under way: then the button does that, and nothing can be sent. */
+  onStop?: (() => void) | undefined;
   /** Before the field. */
   before?: ComponentChildren;
   /** Above it. */
@@ -25,7 +28,7 @@ export function Composer(props: ComposerProps) {
   const send = (event: Event) => {
     event.preventDefault();
     const text = field.current?.value.trim() ?? "";
-    if (!text || props.disabled || !field.current) return;
+    if (!text || props.disabled || props.onStop || !field.current) return;
     field.current.value = "";
     props.onSend(text);
   };
@@ -37,9 +40,15 @@ export function Composer(props: ComposerProps) {
       {props.children && <div class="row composer-more">{props.children}</div>}
       {props.before}
       <textarea ref={field} aria-label={props.label} placeholder={props.placeholder} rows={1} maxLength={props.maxLength} onKeyDown={press} />
-      <button type="submit" class="primary" disabled={props.disabled}>
-        {props.action}
-      </button>
+      {props.onStop ? (
+        <button key="stop" type="button" class="danger" onClick={props.onStop}>
+          <Icon name="stop" size={16} /> Stop
+        </button>
+      ) : (
+        <button key="send" type="submit" class="primary" disabled={props.disabled}>
+          {props.action}
+        </button>
+      )}
     </form>
   );
 }
