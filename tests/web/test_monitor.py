@@ -144,7 +144,7 @@ def test_a_token_is_made_used_and_revoked(page, window, served, new_window):
     page.get_by_role("button", name="New token").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name, for instance").fill(name)
-    dialog.get_by_role("button", name="Make it").click()
+    dialog.get_by_role("button", name="Make the token").click()
     shown = page.get_by_role("dialog", name=f"The token {name}")
     secret = shown.get_by_label("Secret", exact=True).inner_text().strip()
     assert secret.startswith("adder_") and served.get("/v1/caller", secret=secret).json()["role"] == "user"

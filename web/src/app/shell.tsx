@@ -88,7 +88,7 @@ function Notices() {
     <>
       {!online.value && (
         <p class="notice" role="status">
-          The daemon does not answer. The page goes on as soon as it does; nothing on it is lost.
+          The daemon does not answer. If it was stopped, <code>adder open</code> starts it. The page goes on as soon as it answers; nothing on it is lost.
         </p>
       )}
       {other && (

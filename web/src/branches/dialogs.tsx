@@ -53,7 +53,7 @@ function Asking({ title, action, danger = false, onDo, children }: AskingProps) 
     <Dialog title={title} onClose={close}>
       <form class="branches-form" onSubmit={submit}>
         {children}
-        <div class="branches-form-foot">
+        <div class="dialog-buttons">
           <button type="button" onClick={close}>
             Cancel
           </button>

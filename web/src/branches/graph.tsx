@@ -361,7 +361,7 @@ function Caption({ node, column }: { node: Node; column: number }) {
 function captionOf(node: Node): string {
   if (node.mark) return checkpointTitle(node.mark);
   if (node.folded) return "";
-  if (node.cell) return firstLine(node.cell.code);
+  if (node.cell) return firstLine(node.cell.code) || "files";
   return node.lane.session.state === "ended" ? "ended" : "now";
 }
 

@@ -38,7 +38,7 @@ export function placeKey(place: Place): string {
 }
 
 export function sessionTitle(session: Pick<SessionRow, "name" | "session_id">): string {
-  return session.name ?? `session ${session.session_id.slice(-6)}`;
+  return session.name ?? `session ${session.session_id.slice(-8)}`;
 }
 
 export function isLive(session: SessionRow): boolean {

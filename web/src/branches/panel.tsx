@@ -72,6 +72,8 @@ function laneText(lane: Lane): string {
   return parts.filter(Boolean).join(" · ");
 }
 
+const NO_CODE = "It has no code: it only placed files.";
+
 function PanelBody({ choice }: { choice: Choice }) {
   const { place, lane, cell, mark, live } = choice;
   if (place.kind === "cell" && cell) return <CellBody lane={lane} cell={cell} mark={mark !== undefined} live={live} />;
@@ -91,7 +93,7 @@ function CellBody({ lane, cell, mark, live }: { lane: Lane; cell: CellRow; mark:
         {cell.wall_ms > 0 && <span class="quiet">{durationText(cell.wall_ms)}</span>}
         {cell.started && <span class="quiet">{timeText(cell.started)}</span>}
       </Heading>
-      {!cell.code && <p class="quiet">Its code appears when it has ended.</p>}
+      {!cell.code && <p class="quiet">{cell.outcome === "running" ? "Its code appears when it has ended." : NO_CODE}</p>}
       {cell.code && <Code text={cell.code} label={`Code of cell ${cell.cell}`} numbers={cell.code.includes("\n")} />}
       <CellResult lane={lane} cell={cell} />
       {live && !mark && <p class="quiet">There is no checkpoint after this cell, so the session cannot return to it.</p>}
@@ -161,7 +163,7 @@ function NowBody({ choice }: { choice: Choice }) {
       {last && last.outcome !== "running" && (
         <>
           <Heading>Last cell</Heading>
-          <Code text={last.code} label={`Code of cell ${last.cell}`} />
+          {last.code ? <Code text={last.code} label={`Code of cell ${last.cell}`} /> : <p class="quiet">{NO_CODE}</p>}
           <CellResult lane={choice.lane} cell={last} />
         </>
       )}

@@ -16,7 +16,7 @@ import { Dialogs } from "./dialogs.js";
 import { Graph } from "./graph.js";
 import { Intro } from "./intro.js";
 import { CellMark, NowMark } from "./marks.js";
-import { familiesOf, type Family, isLive, lanesOf, liveOf, type Place, sessionTitle } from "./model.js";
+import { familiesOf, type Family, isLive, type Lane, lanesOf, liveOf, type Place, sessionTitle } from "./model.js";
 import { Panel } from "./panel.js";
 import { type Choice, choiceOf, dialog, type DialogKind, selected } from "./selection.js";
 import { histories, load, loadFailure, loadHistories, sessions, watchSessions } from "./store.js";
@@ -106,12 +106,18 @@ function Tree({ family: whole, session, other }: { family: Family; session: stri
         <div class="branches-main">
           <Graph lanes={lanes} selected={choice?.place} onSelect={(next) => (selected.value = next)} compared={compared} />
           <Legend ended={ended} />
+          {isAlone(lanes) && <Intro />}
         </div>
         {compared ? <Compare lanes={lanes} a={compared[0]} b={compared[1]} /> : choice && <Panel choice={choice} onCompare={compare} />}
       </div>
       <Dialogs choice={choice} />
     </>
   );
+}
+
+/** Whether there is nothing yet to go back to or to compare. */
+function isAlone(lanes: Lane[]): boolean {
+  return lanes.length === 1 && lanes.every(({ marks, lost }) => marks.length + lost.length === 0);
 }
 
 /** CHOICE is asked when a key is pressed. */

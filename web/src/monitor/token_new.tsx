@@ -88,12 +88,12 @@ export function NewToken({ onClose, onMade }: { onClose: () => void; onMade: (to
             <Count name="concurrent" label="Requests at once; empty: the same as you" />
           </div>
         </details>
-        <div class="row">
-          <button type="submit" class="primary" disabled={busy.value}>
-            Make it
-          </button>
+        <div class="dialog-buttons">
           <button type="button" onClick={onClose}>
             Cancel
+          </button>
+          <button type="submit" class="primary" disabled={busy.value}>
+            Make the token
           </button>
         </div>
       </form>

@@ -133,7 +133,7 @@ function Toolbar({ workspace, panel, onPanel, onReplay }: ToolbarProps) {
       <a class="icon-button button" href={hrefOf("branches", notebook.sessionId)} aria-label="Branches of the session" title="Branches of the session">
         <Icon name="branches" />
       </a>
-      <IconButton icon="undo" label="Replay the session" onClick={onReplay} />
+      <IconButton icon="replay" label="Replay the session" onClick={onReplay} />
       <ImportButton label="Import a notebook (.ipynb)" />
       <IconButton icon="download" label="Export the notebook (.ipynb)" onClick={() => exportNotebook(workspace)} />
       <IconButton icon="table" label="Variables and files" aria-pressed={panel} onClick={onPanel} />

@@ -47,12 +47,12 @@ export function ReplayDialog({ workspace, onClose }: ReplayDialogProps) {
     return (
       <Dialog title="Replay" onClose={onClose}>
         <p>Runs everything that ran in this session again, in a new session with the same environment, limits and files. This session stays as it is.</p>
-        <div class="row">
-          <button type="button" class="primary" onClick={begin}>
-            Replay
-          </button>
+        <div class="dialog-buttons">
           <button type="button" onClick={onClose}>
             Cancel
+          </button>
+          <button type="button" class="primary" onClick={begin}>
+            Replay
           </button>
         </div>
       </Dialog>
@@ -73,7 +73,7 @@ export function ReplayDialog({ workspace, onClose }: ReplayDialogProps) {
           <Step key={step.number} step={step} />
         ))}
       </ol>
-      <div class="row">
+      <div class="dialog-buttons">
         {made.value ? (
           <button type="button" class="primary" onClick={() => open(made.value as string)}>
             Open the new session

@@ -16,12 +16,12 @@ export function Confirm({ title, action, children, onYes, onClose }: ConfirmProp
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{children}</p>
-      <div class="row">
-        <button type="button" class="danger" onClick={onYes}>
-          {action}
-        </button>
+      <div class="dialog-buttons">
         <button type="button" onClick={onClose}>
           Cancel
+        </button>
+        <button type="button" class="danger" onClick={onYes}>
+          {action}
         </button>
       </div>
     </Dialog>

@@ -28,6 +28,7 @@ const paths = {
   signout: "M14 5H5v14h9M10 12h10M17 9l3 3-3 3",
   bookmark: "M7 4h10v16l-5-4-5 4z",
   undo: "M8 6L4 10l4 4M4 10h10a5 5 0 0 1 0 10h-3",
+  replay: "M6 8a8 8 0 1 1-1.5 7M5 3v6h6",
   compare: "M5 5h5v14H5zM14 5h5v14h-5z",
   edit: "M4 20h4L19 9l-4-4L4 16z",
   play: "M8 5l11 7-11 7z",
