@@ -27,9 +27,10 @@ def browser():
         browser.close()
 
 
-def serve(adder, lines=""):
-    """A daemon of ADDER at whose page tests look, with the environment of most people where this host has it."""
-    adder.environment = "science" if adder.has_environment("science") else "system"
+def serve(adder, lines="", science=True):
+    """A daemon of ADDER at whose page tests look. SCIENCE: with the environment of most people where this host has it. It costs
+    each start of a daemon seconds."""
+    adder.environment = "science" if science and adder.has_environment("science") else "system"
     adder.configure(f"[environment]\ndefault = {adder.environment}\n{lines}")
     served = http_bed.Served(adder)
     if not served.get("/", secret="").headers["Content-Type"].startswith("text/html"):
@@ -49,7 +50,7 @@ def served(make_shared_adder):
 @pytest.fixture
 def own_served(make_adder):
     """A daemon that a test may stop."""
-    served = serve(make_adder())
+    served = serve(make_adder(), science=False)
     yield served
     served.stop()
 
@@ -78,12 +79,11 @@ def new_window(browser, request):
 
 @pytest.fixture
 def admin_window(new_window, served):
-    """Makes windows of the local account, which is an admin that may decide: signed in by `adder open`."""
+    """Makes windows of the local account, which is an admin that may decide: signed in by `adder open`, and with no page yet."""
 
     def make(**options):
         window = new_window(served, **options)
-        window.page.goto(windows.opened(served.adder))
-        window.page.get_by_role("navigation", name="Views").wait_for()
+        window.sign_in_as_account(served.adder)
         return window
 
     return make

@@ -47,13 +47,12 @@ def modelled(make_adder, new_window):
     """Makes a window of the local account at a daemon with that model."""
     daemons = []
 
-    def make(model):
+    def make(model, science=False):
         """MODEL: a function that prepares the Adder and gives the value of for_tools; None: no model."""
         adder = make_adder()
-        daemons.append(conftest.serve(adder, f"[models]\nfor_tools = {model(adder)}\n" if model else ""))
+        daemons.append(conftest.serve(adder, f"[models]\nfor_tools = {model(adder)}\n" if model else "", science))
         window = new_window(daemons[-1])
-        window.page.goto(windows.opened(adder))
-        window.page.get_by_role("navigation", name="Views").wait_for()
+        window.sign_in_as_account(adder)
         window.served = daemons[-1]
         return window
 
@@ -100,7 +99,7 @@ def asked(window, table, question):
 
 def test_a_question_about_a_table(modelled):
     """The reply has ten rows of its table; the daemon sorts, filters and pages all."""
-    window = modelled(replayed(ASKED))
+    window = modelled(replayed(ASKED), science=True)
     answer = asked(window, ORDERS, "Which orders are there?")
     expect(answer).to_contain_text("These are all.")
     answer.get_by_text("Code", exact=True).click()
@@ -135,7 +134,7 @@ def hanging(ended):
 def test_steps_are_shown_as_they_come(modelled):
     ended = threading.Event()
     with model_server.Server(calls("submit_plan", **PLAN), calls("submit_checks", checks=[]), hanging(ended)) as server:
-        answer = asked(modelled(served_by(server)), ORDERS, "Which orders are there?")
+        answer = asked(modelled(served_by(server), science=True), ORDERS, "Which orders are there?")
         steps = answer.get_by_role("listitem")
         expect(steps.filter(has_text="Planning")).to_contain_text("orders with a number")
         expect(steps.filter(has_text="Writing code")).to_contain_text("under way")

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-import windows
 import world
 from notebook import Notebook
 from windows import expect, settle
@@ -15,8 +14,7 @@ GONE = "The daemon does not answer"
 @pytest.fixture
 def window(new_window, own_served):
     window = new_window(own_served)
-    window.page.goto(windows.opened(own_served.adder))
-    window.page.get_by_role("navigation", name="Views").wait_for()
+    window.sign_in_as_account(own_served.adder)
     window.expect_problem(r"failed request: .*net::ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)")
     window.expect_problem(r"console error: Failed to load resource: net::ERR_")
     window.expect_problem(r"console error: Failed to load resource: .*(404|410|503)")  # sessions that ended with the daemon
@@ -89,6 +87,7 @@ def test_views_catch_up(page, window, own_served, view):
 
 def test_another_version_is_noticed(page, window):
     """The page is of the version that served it."""
+    window.open("runs")
     page.route("**/v1/caller", lambda route: route.fulfill(json={**route.fetch().json(), "version": "999.0"}))
     page.reload()
     expect(page.get_by_role("button", name="Load the new page")).to_be_visible()

@@ -26,6 +26,7 @@ def tokens_of_browsers(adder):
 
 
 @pytest.mark.quick
+@pytest.mark.both_users
 def test_by_the_address_of_adder_open(new_window, served):
     """Once: the code is in no history, and a second use of the address asks for another."""
     address, window = windows.opened(served.adder), new_window(served)
@@ -64,6 +65,7 @@ def test_by_a_token(new_window, served):
 
 def test_signing_out_ends_the_token(page, window, served):
     before = tokens_of_browsers(served.adder)
+    window.open()
     window.expect_problem("401|429")
     page.get_by_role("button", name="More").click()
     page.get_by_role("button", name="Sign out").click()
@@ -120,6 +122,7 @@ def test_nothing_is_left_for_the_next_account(new_window, served, ends):
 
 def test_signing_out_says_when_it_failed(page, window):
     """The browser is still signed in, which a page that looks signed out would hide."""
+    window.open()
     window.expect_problem("sign-in|Failed to load|ERR_")
     page.route("**/v1/sign-in", lambda route: route.abort())
     page.get_by_role("button", name="More").click()
@@ -137,6 +140,7 @@ def test_a_token_that_expires_signs_out(new_window, served):
 
 
 def test_a_cookie_that_is_gone_signs_out(page, window):
+    signed_in(window.open())
     window.expect_problem("401|429")
     window.context.clear_cookies()
     page.get_by_role("link", name="Runs").click()

@@ -32,28 +32,18 @@ def show(window, seen, view):
 
 
 @every_view
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_reports_nothing(admin_window, seen, view, scheme):
-    window = admin_window(color_scheme=scheme)
-    page = show(window, seen, view)
-    found = windows.axe_violations(page)
-    page.set_viewport_size(windows.NARROW)
-    windows.settle(page)
-    found += [f"at 320 px: {line}" for line in windows.axe_violations(page)]
-    assert not found, "\n".join(found)
-
-
-@every_view
-def test_fits_a_narrow_window(admin_window, seen, view):
-    page = show(admin_window(viewport=windows.NARROW), seen, view)
-    faults = windows.overflow(page)
+def test_a_wide_window(page, window, seen, view):
+    """axe reports nothing, and the Tab key reaches everything."""
+    show(window, seen, view)
+    faults = windows.axe_violations_in_both_schemes(page) + windows.walk(page)
     assert not faults, "\n".join(faults)
 
 
 @every_view
-def test_the_keyboard_reaches_everything(page, window, seen, view):
-    show(window, seen, view)
-    faults = windows.walk(page)
+def test_a_narrow_window(admin_window, seen, view):
+    """At 320 px axe reports nothing, and nothing is beyond the edge."""
+    page = show(admin_window(viewport=windows.NARROW), seen, view)
+    faults = windows.overflow(page) + windows.axe_violations_in_both_schemes(page)
     assert not faults, "\n".join(faults)
 
 
@@ -75,7 +65,7 @@ def test_an_ordinary_user_sees_it(user_window, seen, view):
 
 @pytest.mark.quick
 def test_views_have_keys_and_a_list_of_them(page, window):
-    windows.settle(page)
+    windows.settle(window.open())
     for key, title in (("b", "Branches"), ("a", "Approvals"), ("r", "Runs"), ("d", "Daemon"), ("t", "Tools"), ("n", "Notebook")):
         page.keyboard.press("g")
         page.keyboard.press(key)
@@ -90,11 +80,11 @@ def test_views_have_keys_and_a_list_of_them(page, window):
 
 
 @pytest.mark.quick
-def test_the_first_view_is_small(new_window, own_served):
+def test_the_first_view_is_small(new_window, served):
     """Compressed script until the first view stands: 150 kB at most."""
-    window, sizes = new_window(own_served), {}
+    window, sizes = new_window(served), {}
     window.context.on("requestfinished", lambda request: sizes.update({request.url: request}) if request.resource_type == "script" else None)
-    window.page.goto(windows.opened(own_served.adder))
+    window.page.goto(windows.opened(served.adder))
     window.page.get_by_role("navigation", name="Views").wait_for()
     windows.settle(window.page)
     bodies = {url: request.sizes()["responseBodySize"] for url, request in sizes.items()}

@@ -92,9 +92,18 @@ class Window:
 
     # ---- signing in ----
 
+    # No page is loaded: a test opens the view that it is about.
+
     def sign_in(self, secret):
         """With the token SECRET, as the page's own form does it."""
-        answer = self.context.request.post("/v1/sign-in", data={"token": secret}, headers={"Origin": self.base})
+        self.ask_for_cookie({"token": secret})
+
+    def sign_in_as_account(self, adder):
+        """With the code of `adder open`, as the page does it."""
+        self.ask_for_cookie({"code": opened(adder).partition("#code=")[2]})
+
+    def ask_for_cookie(self, by):
+        answer = self.context.request.post("/v1/sign-in", data=by, headers={"Origin": self.base})
         assert answer.ok, (answer.status, answer.text())
 
     def open(self, view="notebook"):
@@ -117,6 +126,8 @@ def opened(adder):
 
 # Everything that axe has for pages, and the sizes of targets, which WCAG 2.2 wants and axe leaves out by default.
 AXE_OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+# What can differ in the dark: light and dark are the same elements with other values of colours (web/src/styles/tokens.css).
+AXE_COLOURS = {"resultTypes": ["violations"], "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 
 
 def load_axe(frame):
@@ -125,27 +136,40 @@ def load_axe(frame):
         frame.evaluate(AXE.read_text(encoding="utf-8") + "\n;undefined")
 
 
-def axe_parts(frame, context):
-    """What axe finds in FRAME and the frames in it, in its own order."""
+def axe_parts(frame, context, options):
+    """What axe finds in FRAME and the frames in it, in its own order: texts, since there is much of it and nobody reads it here."""
     load_axe(frame)
     inner = frame.evaluate("(context) => axe.utils.getFrameContexts(context)", context)
-    parts = [frame.evaluate("([context, options]) => axe.runPartial(context, options)", [context, AXE_OPTIONS])]
+    part = "([context, options]) => axe.runPartial(context, options).then((found) => JSON.stringify(found))"
+    parts = [frame.evaluate(part, [context, options])]
     for each in inner:
         element = frame.evaluate_handle("(selector) => axe.utils.shadowSelect(selector)", each["frameSelector"]).as_element()
         content = element.content_frame() if element else None
-        parts += axe_parts(content, each["frameContext"]) if content else [None]
+        parts += axe_parts(content, each["frameContext"], options) if content else ["null"]
     return parts
 
 
-def axe_violations(page):
+def axe_violations(page, options=AXE_OPTIONS):
     """One line for each element that breaks a rule."""
-    parts = axe_parts(page.main_frame, {"include": [["html"]], "exclude": []})
-    found = page.evaluate("([parts, options]) => axe.finishRun(parts, options)", [parts, AXE_OPTIONS])
+    parts = axe_parts(page.main_frame, {"include": [["html"]], "exclude": []}, options)
+    finish = "([parts, options]) => axe.finishRun(parts.map((part) => JSON.parse(part)), options).then(({ violations }) => violations)"
     return [
         f"{rule['id']} ({rule['impact']}): {node['target']} {node['html'][:200]} {' '.join(node['failureSummary'].split())[:300]}"
-        for rule in found["violations"]
+        for rule in page.evaluate(finish, [parts, options])
         for node in rule["nodes"]
     ]
+
+
+def axe_violations_in_both_schemes(page):
+    """The same in the light, and then what colours can break in the dark, to which the page turns meanwhile."""
+    found = axe_violations(page)
+    page.emulate_media(color_scheme="dark")
+    settle(page)
+    assert page.evaluate("() => document.documentElement.dataset.theme") == "dark"
+    found += [f"in the dark: {line}" for line in axe_violations(page, AXE_COLOURS)]
+    page.emulate_media(color_scheme="light")
+    settle(page)
+    return found
 
 
 # ---- what a view is like ----
