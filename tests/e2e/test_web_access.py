@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 
 import harness
 import http_bed
@@ -121,6 +122,7 @@ def test_a_code_signs_a_browser_in(served, browser):
     listed = json.loads(served.adder.call("token", "list", "--json").stdout)
     own = [token for token in listed if token["name"].startswith("browser-")]
     assert own and own[0]["owner"] == caller["owner"] and own[0]["expires"]
+    assert caller["token"] in [token["name"] for token in own]
 
 
 def test_a_code_works_once(served, browser):
@@ -136,10 +138,21 @@ def test_a_code_works_once(served, browser):
 
 
 def test_another_code_replaces_the_token_of_this_browser(served, signed_in):
-    before = dict(signed_in.cookies)
+    """What another tab waits for goes on, until the browser is signed out."""
+    before, answers = dict(signed_in.cookies), []
+    other = Browser(served.port, before)
+    after = other.ask("GET", "/v1/events").json()["next"]
+    wait = threading.Thread(target=lambda: answers.append(other.ask("GET", f"/v1/events?after={after}&wait_ms=600000&kinds=review")))
+    wait.start()
+    harness.wait_until(lambda: served.waiting() == 1, "the other tab to wait")
     _, code = open_page(served.adder)
     assert signed_in.sign_in(code=code).status == 200 and signed_in.cookies != before
     assert Browser(served.port, before).caller().status == 401
+    (served.adder.state / "tokens.json").touch()  # tokens are looked at again
+    assert served.waiting() == 1
+    assert signed_in.ask("DELETE", "/v1/sign-in").status == 204
+    wait.join(served.adder.deadline)
+    assert answers[0].status == 401
 
 
 def test_codes_and_secrets_are_written_nowhere(served, browser):
@@ -163,7 +176,7 @@ def test_a_token_keeps_its_rights_in_a_cookie(served, options):
     reply = browser.sign_in(token=secret)
     assert reply.status == 200 and cookie_of(reply)[1] == secret, reply
     caller = browser.caller().json()
-    assert caller["owner"] == f"token:{name}" and caller["name"] == name and not caller["may_decide"]
+    assert caller["owner"] == f"token:{name}" and caller["name"] == caller["token"] == name and not caller["may_decide"]
     assert caller["read_only"] == ("--read-only" in options) and caller["role"] == ("guest" if "guest" in options else "user")
     assert caller["toolset"] == ("compute" if "compute" in options else None)
     assert browser.ask("GET", "/v1/status").status == 403

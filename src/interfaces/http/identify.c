@@ -119,6 +119,8 @@ identify_new (const struct config *config, GError **error)
   identify->owners = rates_new (OWNERS_MAX, RATES_MINUTE_US);
   identify->failures = rates_new (ADDRESSES_MAX, RATES_MINUTE_US);
   identify->codes = sign_in_codes_new ();
+  g_mutex_init (&identify->lock);
+  identify->replaced = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   if (identify_fill (identify, error))
     return identify;
   identify_free (identify);
@@ -136,6 +138,9 @@ identify_free (struct identify *identify)
   rates_free (identify->failures);
   sign_in_codes_free (identify->codes);
   startup_free (identify->startup);
+  UNSHARED (identify);
+  g_hash_table_unref (identify->replaced);
+  g_mutex_clear (&identify->lock);
   g_free (identify);
 }
 
@@ -532,7 +537,8 @@ identify_still_knows (struct identify *identify, const struct principal *who)
 {
   if (who->expires_ms > 0 && g_get_real_time () / 1000 >= who->expires_ms)
     return FALSE;
-  return !who->token_digest || tokens_has (identify->tokens, who->token_digest);
+  return !who->token_digest || tokens_has (identify->tokens, who->token_digest) ||
+         identify_is_replaced (identify, who->token_digest);
 }
 
 void

@@ -2,11 +2,14 @@
 /* Shared by identify.c and identify_sign_in.c. */
 #pragma once
 
+#include "common/guarded.h"
 #include "interfaces/http/identify.h"
 #include "interfaces/http/oauth.h"
 #include "policy/rates.h"
 #include "policy/sign_in_codes.h"
 #include "policy/tokens.h"
+
+LOCK_CLASS (identify);
 
 struct identify {
   const struct config *config;
@@ -15,6 +18,9 @@ struct identify {
   struct rates *owners, *failures;
   struct startup *startup; /* or NULL; set once, then constant */
   struct sign_in_codes *codes;
+  MUTEX (identify) lock;
+  /* Digest of a browser's token -> that of the one that it got instead; "" while that is being made. */
+  GUARDED_BY (identify) GHashTable *replaced;
 };
 
 /* All three return FALSE, with the reply in IDENTITY. */
@@ -31,6 +37,10 @@ gboolean identify_secret (struct identify *identify, const struct identify_facts
 /* identify_sign_in.c: whether the browser at the other end is one of ACCOUNT's, if it is on this machine:
  * browsers send a cookie to all ports of a host, so that other users' programs may come to know it. */
 gboolean identify_is_of_account (const struct identify_facts *facts, const char *account);
+
+/* identify_sign_in.c: whether the browser whose token had DIGEST is signed in still, by another that replaced
+ * it. */
+gboolean identify_is_replaced (struct identify *identify, const char *digest);
 
 /* identify_sign_in.c: whether cookies of this request count. */
 gboolean identify_cookie_counts (const struct identify *identify, const struct identify_facts *facts);

@@ -12,6 +12,8 @@
 #include "policy/browser_token.h"
 #include "policy/tokens_file.h"
 
+#define REPLACED_MAX 1024
+
 /* ---- the cookie ---- */
 
 static struct cookie_request
@@ -98,7 +100,47 @@ sign_in_with (struct identify *identify, const struct identify_facts *facts, cha
   return TRUE;
 }
 
-/* A new token for ACCOUNT, in place of the one that this browser may have. */
+/* Whether SECRET is that of a token made for a browser, of ACCOUNT (NULL: of any). */
+static gboolean
+is_of_browser (struct identify *identify, const char *secret, const char *account)
+{
+  gboolean expired;
+  struct principal *who = tokens_find (identify->tokens, secret, &expired, NULL);
+  gboolean is_browser = who && who->is_browser && (!account || strcmp (who->owner, account) == 0);
+  principal_unref (who);
+  return is_browser;
+}
+
+/* SECRET_NOW NULL: the token that replaces the one with DIGEST is being made. "": none was. */
+static void
+note_replaced (struct identify *identify, const char *digest, const char *secret_now)
+{
+  g_mutex_lock (&identify->lock);
+  if (g_hash_table_size (identify->replaced) >= REPLACED_MAX)
+    g_hash_table_remove_all (identify->replaced);
+  if (secret_now && !*secret_now)
+    g_hash_table_remove (identify->replaced, digest);
+  else
+    g_hash_table_insert (identify->replaced, g_strdup (digest),
+                         secret_now ? token_digest (secret_now) : g_strdup (""));
+  g_mutex_unlock (&identify->lock);
+}
+
+/* Follows those that were replaced again; each has a newer one, so there is no circle. */
+gboolean
+identify_is_replaced (struct identify *identify, const char *digest)
+{
+  g_mutex_lock (&identify->lock);
+  const char *now = NULL;
+  for (const char *next = digest; (next = g_hash_table_lookup (identify->replaced, next));)
+    now = next;
+  g_autofree char *last = g_strdup (now);
+  g_mutex_unlock (&identify->lock);
+  return last && (!*last || tokens_has (identify->tokens, last));
+}
+
+/* A new token for ACCOUNT, in place of the one that this browser may have. What its pages began with that
+ * goes on, for as long as the new one is valid. */
 static char *
 make_browser_token (struct identify *identify, const struct identify_facts *facts, const char *account,
                     GError **error)
@@ -107,8 +149,16 @@ make_browser_token (struct identify *identify, const struct identify_facts *fact
   if (!path)
     return NULL;
   g_autofree char *before = identify_cookie (identify, facts);
+  g_autofree char *digest =
+      before && is_of_browser (identify, before, account) ? token_digest (before) : NULL;
   gint64 expires_ms = g_get_real_time () / 1000 + (gint64)identify->config->http_sign_in_ms;
-  return browser_token_make (path, account, expires_ms, before, error);
+  /* Before the file changes, which others look at then. */
+  if (digest)
+    note_replaced (identify, digest, NULL);
+  char *secret = browser_token_make (path, account, expires_ms, before, error);
+  if (digest)
+    note_replaced (identify, digest, secret ? secret : "");
+  return secret;
 }
 
 gboolean
@@ -148,17 +198,6 @@ identify_take_token (struct identify *identify, const struct identify_facts *fac
   return sign_in_with (identify, facts, g_strdup (token), ret_sign_in, ret_identity);
 }
 
-/* Whether SECRET is that of a token made for a browser. */
-static gboolean
-is_of_browser (struct identify *identify, const char *secret)
-{
-  gboolean expired;
-  struct principal *who = tokens_find (identify->tokens, secret, &expired, NULL);
-  gboolean is_browser = who && who->is_browser;
-  principal_unref (who);
-  return is_browser;
-}
-
 gboolean
 identify_sign_out (struct identify *identify, const struct identify_facts *facts, struct identity *identity)
 {
@@ -169,7 +208,7 @@ identify_sign_out (struct identify *identify, const struct identify_facts *facts
   g_autofree char *secret = identify_cookie (identify, facts);
   gboolean found = FALSE;
   /* The file is written for those alone whose token it has. */
-  if (!secret || !is_of_browser (identify, secret))
+  if (!secret || !is_of_browser (identify, secret, NULL))
     return TRUE;
   g_autofree char *path = tokens_file (identify->config, &problem);
   if (path && browser_token_end (path, secret, &found, &problem))
