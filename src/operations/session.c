@@ -18,11 +18,20 @@
 
 /* ---- the functions ---- */
 
+/* An admin may mean everybody's: without a parameter `owner`, no owner is a caller of its own. */
+static gboolean
+session_means_all (const struct operation_call *call)
+{
+  return operation_text (call, "owner") && !call->owner;
+}
+
 static struct session *
 session_of (const struct operation_call *call, GError **error)
 {
-  return sessions_find (call->caller->engine->engine->sessions, call->owner, operation_text (call, "session"),
-                        error);
+  struct sessions *sessions = call->caller->engine->engine->sessions;
+  const char *name = operation_text (call, "session");
+  return session_means_all (call) ? sessions_find_any (sessions, name, error)
+                                  : sessions_find (sessions, call->owner, name, error);
 }
 
 static json_t *
@@ -43,8 +52,7 @@ session_run_cell (const struct operation_call *call, GError **error)
 static json_t *
 session_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
 {
-  gboolean all = operation_text (call, "owner") && !call->owner;
-  return sessions_list (call->caller->engine->engine->sessions, call->owner, all);
+  return sessions_list (call->caller->engine->engine->sessions, call->owner, session_means_all (call));
 }
 
 /* SESSION as it is now, once the request is DONE; NULL if it failed. Takes SESSION. */
@@ -290,7 +298,9 @@ const struct operation session_operations[] = {
     {
         .name = "session.show",
         .title = "Show a session",
-        .text = "One that has ended is still shown for a while, with the reason.",
+        .text =
+            "One that has ended is still shown for a while, with the reason. An admin may ask for another's, "
+            "with the owner \"all\" by its id.",
         .params = one_session_params,
         .replies = session_replies,
         .run = session_show,
@@ -319,7 +329,7 @@ const struct operation session_operations[] = {
         .title = "List a session's variables",
         .text = "With type, shape and size. With `names`, only those, with their values. Waits for a running "
                 "cell.",
-        .params = session_variables_params,
+        .params = session_variables_of_params,
         .replies = session_variables_replies,
         .run = session_list_variables,
         .http = {"GET", OF_SESSION "/variables", "listVariables", 200},
@@ -399,7 +409,7 @@ const struct operation session_operations[] = {
         .name = "session.checkpoints",
         .title = "List a session's checkpoints",
         .text = "The checkpoints that the session can be rolled back to.",
-        .params = session_params,
+        .params = one_session_params,
         .replies = session_checkpoints_replies,
         .run = session_checkpoints,
         .http = {"GET", OF_SESSION "/checkpoints", "listCheckpoints", 200},

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "operations/session_fields.h"
 
+#include "operations/fields.h"
 #include "operations/rows_fields.h"
 
 /* ---- parameters ---- */
 
 /* clang-format off */
 #define SESSION FIELD_NAME ("session", FALSE, "The session's name or id.")
+#define ASK_NAMES \
+  {.name = "names", .types = FIELD_LIST, .items = FIELD_TEXT, .optional = TRUE, .maximum = 100, \
+   .text = "Only these, with their values."}
 /* clang-format on */
 
 const struct field session_list_params[] = {{0}};
 const struct field session_params[] = {SESSION, {0}};
-const struct field session_variables_params[] = {
-    SESSION,
-    {.name = "names",
-     .types = FIELD_LIST,
-     .items = FIELD_TEXT,
-     .optional = TRUE,
-     .maximum = 100,
-     .text = "Only these, with their values."},
-    {0},
-};
+const struct field session_variables_params[] = {SESSION, ASK_NAMES, {0}};
+const struct field session_variables_of_params[] = {SESSION, ASK_NAMES, ASK_OWNER, {0}};
 const struct field session_checkpoint_params[] = {
     SESSION,
     FIELD_NAME ("name", TRUE, "A name for the checkpoint; otherwise it only has an id."),
@@ -45,9 +41,8 @@ const struct field session_branch_params[] = {
 };
 
 const struct field session_rows_params[] = {
-    SESSION,
-    {.name = "name", .types = FIELD_TEXT, .minimum = 1, .maximum = 255, .text = "The variable."},
-    ASK_ROWS,
+    SESSION,  {.name = "name", .types = FIELD_TEXT, .minimum = 1, .maximum = 255, .text = "The variable."},
+    ASK_ROWS, ASK_OWNER,
     {0},
 };
 const struct field session_compare_params[] = {
@@ -63,6 +58,7 @@ const struct field session_rename_params[] = {
 const struct field session_history_params[] = {
     SESSION,
     ASK_FLAG ("results", "Whether cells have their results."),
+    ASK_OWNER,
     {0},
 };
 

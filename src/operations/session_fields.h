@@ -10,8 +10,9 @@
 
 /* Parameters of the operations of session.c, and their replies. */
 extern const struct field session_list_params[], session_params[], session_variables_params[],
-    session_checkpoint_params[], session_rollback_params[], session_branch_params[], session_cursor_params[],
-    session_history_params[], session_rename_params[], session_rows_params[], session_compare_params[];
+    session_variables_of_params[], session_checkpoint_params[], session_rollback_params[],
+    session_branch_params[], session_cursor_params[], session_history_params[], session_rename_params[],
+    session_rows_params[], session_compare_params[];
 extern const struct field *const session_replies[];
 extern const struct field *const session_list_replies[];
 extern const struct field *const session_variables_replies[];

@@ -340,6 +340,15 @@ def test_an_admin_sees_and_ends_what_others_have(served):
     for path in ("/v1/sessions", "/v1/sessions/theirs", f"/v1/runs/{begun['run_id']}"):
         assert served.get(f"{path}?{of_alice}", secret=served.bob).status == 403
         assert served.get(f"{path}?{of_alice}").status == 200, path
+    served.post("/v1/sessions/theirs/cells", {"code": "it = [4, 2]"}, secret=served.alice)
+    for name, owner in (("theirs", of_alice), (session["session_id"], "owner=all"), (session["session_id"][:34], "owner=all")):
+        asked = {what: f"/v1/sessions/{name}{what}{owner}" for what in ("?", "/history?", "/variables?", "/checkpoints?", "/rows?name=it&")}
+        assert all(served.get(path, secret=served.bob).status == 403 for path in asked.values())
+        told = {what: served.get(path) for what, path in asked.items()}
+        assert [told["?"].json()["name"], told["/checkpoints?"].json()] == ["theirs", {"checkpoints": []}]
+        assert told["/history?"].json()["cells"][0]["code"] == "it = [4, 2]" and told["/variables?"].json()["count"] == 1
+        assert told["/rows?name=it&"].status == 400 and b"list" in told["/rows?name=it&"].body, "it is found, and is no table"
+    assert served.get("/v1/sessions/theirs?owner=all").status == 404, "names are each owner's own"
     for path in ("/v1/sessions/theirs", f"/v1/runs/{begun['run_id']}"):
         assert served.ask("DELETE", path).status == 404
         assert served.ask("DELETE", f"{path}?{of_alice}", secret=served.bob).status == 403

@@ -81,6 +81,9 @@ void sessions_forget (struct session *session);
 struct session *sessions_find (struct sessions *sessions, const char *owner, const char *name,
                                GError **error);
 
+/* Likewise of any owner, by id or the beginning of one: names are not unique. */
+struct session *sessions_find_any (struct sessions *sessions, const char *id, GError **error);
+
 /* {"sessions": [...]} of OWNER, or of ALL owners; one of them, as session.show has it; its cells
  * (history_to_json). The caller's. */
 json_t *sessions_list (struct sessions *sessions, const char *owner, gboolean all);

@@ -24,6 +24,13 @@ sessions_find_is_prefix (const char *text)
   return text[length] == '\0' && length >= PREFIX_MIN;
 }
 
+/* OWNER NULL: anybody's, here and below. */
+static gboolean
+sessions_find_is_of (const struct session *session, const char *owner)
+{
+  return !owner || strcmp (session->owner, owner) == 0;
+}
+
 /* The sessions of OWNER in LIST whose ids begin with TEXT, as an array. */
 REQUIRES (sessions)
 static GPtrArray *
@@ -32,7 +39,7 @@ begun_with (const GQueue *list, const char *owner, const char *text)
   GPtrArray *found = g_ptr_array_new ();
   for (GList *link = list->head; link; link = link->next) {
     struct session *session = link->data;
-    if (strcmp (session->owner, owner) == 0 && g_str_has_prefix (session->id, text))
+    if (sessions_find_is_of (session, owner) && g_str_has_prefix (session->id, text))
       g_ptr_array_add (found, session);
   }
   return found;
@@ -82,26 +89,50 @@ sessions_find_set_not_found (struct sessions *sessions, const char *owner, const
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no session \"%s\"%s", shown, advice);
 }
 
+/* A reference, the caller's. NULL without ERROR: there is none. */
+REQUIRES (sessions)
+static struct session *
+sessions_find_locked (struct sessions *sessions, const char *owner, const char *name, GError **error)
+{
+  struct session *session = g_hash_table_lookup (sessions->by_id, name);
+  g_autofree char *key = owner ? sessions_key (owner, name) : NULL;
+  if (!session && key)
+    session = g_hash_table_lookup (sessions->by_name, key);
+  /* Another owner's counts as not found. */
+  if (session && !sessions_find_is_of (session, owner))
+    session = NULL;
+  if (!session && sessions_find_is_prefix (name))
+    session = find_by_prefix (sessions, owner, name, error);
+  return session ? session_ref (session) : NULL;
+}
+
+struct session *
+sessions_find_any (struct sessions *sessions, const char *id, GError **error)
+{
+  g_autoptr (GError) ambiguous = NULL;
+  sessions_lock (sessions);
+  struct session *session = sessions_find_locked (sessions, NULL, id, &ambiguous);
+  sessions_unlock (sessions);
+  if (ambiguous)
+    g_propagate_error (error, g_steal_pointer (&ambiguous));
+  else if (!session) {
+    g_autofree char *shown = text_one_line (id, 80);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no owner has a session with the id \"%s\"",
+                 shown);
+  }
+  return session;
+}
+
 struct session *
 sessions_find (struct sessions *sessions, const char *owner, const char *name, GError **error)
 {
   g_autoptr (GError) ambiguous = NULL, missing = NULL;
   owner = owner ? owner : "";
-  g_autofree char *key = sessions_key (owner, name);
   sessions_lock (sessions);
-  struct session *session = g_hash_table_lookup (sessions->by_id, name);
-  if (!session)
-    session = g_hash_table_lookup (sessions->by_name, key);
-  /* Another owner's counts as not found. */
-  if (session && strcmp (session->owner, owner) != 0)
-    session = NULL;
-  if (!session && sessions_find_is_prefix (name))
-    session = find_by_prefix (sessions, owner, name, &ambiguous);
-  if (session)
-    session_ref (session);
-  else if (ambiguous)
+  struct session *session = sessions_find_locked (sessions, owner, name, &ambiguous);
+  if (ambiguous)
     g_propagate_error (error, g_steal_pointer (&ambiguous));
-  else
+  else if (!session)
     sessions_find_set_not_found (sessions, owner, name, &missing);
   sessions_unlock (sessions);
   const struct sessions_memory *memory = &sessions->memory;
