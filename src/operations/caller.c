@@ -65,12 +65,12 @@ caller_show (const struct operation_call *call, G_GNUC_UNUSED GError **error)
   const struct config *config = caller->engine->engine->host->config;
   const struct store *store = caller->engine->store;
   g_autofree char *name = caller_name (caller->owner);
-  return json_pack ("{s:o, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:s, s:s, s:b, s:b, s:b}", "owner",
-                    json_text_or_null (caller->owner), "name", json_text_or_null (name), "role",
-                    role_name (caller->role), "may_decide",
-                    who ? who->may_decide : caller->role == ROLE_ADMIN, "read_only", who && who->read_only,
-                    "toolset", json_text_or_null (who ? who->toolset : NULL), "profiles",
-                    caller->profiles ? json_of_texts (caller->profiles) : json_null (), "roots",
+  return json_pack ("{s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:s, s:s, s:b, s:b, s:b}", "owner",
+                    json_text_or_null (caller->owner), "name", json_text_or_null (name), "token",
+                    json_text_or_null (who ? who->token : NULL), "role", role_name (caller->role),
+                    "may_decide", who ? who->may_decide : caller->role == ROLE_ADMIN, "read_only",
+                    who && who->read_only, "toolset", json_text_or_null (who ? who->toolset : NULL),
+                    "profiles", caller->profiles ? json_of_texts (caller->profiles) : json_null (), "roots",
                     caller_roots (config, who), "expires", caller_expires (who), "version", adder_version (),
                     "node", store_node (store), "models", config->models_for_tools != NULL, "keeps_records",
                     store_keeps_records (store), "keeps_files", store_keeps_files (store));
@@ -86,6 +86,9 @@ static const struct field root_fields[] = {
 static const struct field caller_fields[] = {
     TEXT_0 ("owner", "The owner of what the caller makes: uid:NUMBER, token:NAME, oauth:SUBJECT."),
     TEXT ("name", "The same for people."),
+    TEXT_0 ("token",
+            "The name of the token that identifies it, in a browser as well; null: an account of the "
+            "daemon's machine, or a token of the authorization server."),
     TEXT ("role", "The caller's role: guest, user or admin."),
     FLAG ("may_decide", "Whether it may decide for a person."),
     FLAG ("read_only", "Whether it may only read, and run and change nothing."),

@@ -6,6 +6,8 @@ import { computed, signal } from "@preact/signals";
 export interface Caller {
   owner: string | null;
   name: string | null;
+  /** Of the token by which this browser is signed in. */
+  token: string | null;
   role: "guest" | "user" | "admin";
   may_decide: boolean;
   read_only: boolean;

@@ -53,7 +53,8 @@ export function MoreMenu({ views, onShortcuts }: { views: ViewRow[]; onShortcuts
             </li>
           </ul>
           <p class="quiet">
-            Signed in as {caller.value?.name ?? caller.value?.owner}, {caller.value?.role}. Adder {caller.value?.version}
+            Signed in as {caller.value?.name ?? caller.value?.owner}, {caller.value?.role}
+            {caller.value?.token ? `, with the token ${caller.value.token}` : ""}. Adder {caller.value?.version}
             {caller.value?.node ? ` on ${caller.value.node}` : ""}.
           </p>
         </Dialog>

@@ -88,11 +88,9 @@ export function View(_props: ViewProps) {
   );
 }
 
-/** Whether this page is signed in with TOKEN. One of `adder open` acts as an account of the machine, and is known by its end. */
+/** Whether this page is signed in with TOKEN. */
 function isOwn(token: Token): boolean {
-  const who = caller.value;
-  const ofBrowser = token.name.startsWith("browser-") && token.expires !== null && token.expires === who?.expires;
-  return ofBrowser || who?.owner === `token:${token.name}`;
+  return token.name === caller.value?.token;
 }
 
 function TokenTable({ tokens, mayRevoke, onRevoke }: { tokens: Token[]; mayRevoke: boolean; onRevoke: (token: Token) => void }) {
