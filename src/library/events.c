@@ -141,8 +141,6 @@ event_at (const struct events *events, gsize index)
 static gboolean
 event_is_wanted (const struct event *event, const struct event_query *query)
 {
-  if (event->kind == EVENT_REVIEW && g_strcmp0 (query->reader, event->owner) != 0)
-    return FALSE;
   return (query->kinds & 1u << event->kind) && (!query->owner || strcmp (query->owner, event->owner) == 0);
 }
 

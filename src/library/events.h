@@ -52,10 +52,9 @@ struct event_run *events_watch_run (struct events *events, struct run_request *r
 void events_note_start (struct event_run *run, const char *run_id);
 
 struct event_query {
-  const char *owner;  /* NULL: of everybody */
-  guint kinds;        /* 1 << enum event_kind */
-  const char *reader; /* whose reviews: those of others are nobody else's to see; NULL: none */
-  gint64 after;       /* the number after which to begin; negative: only the present number is wanted */
+  const char *owner; /* NULL: of everybody */
+  guint kinds;       /* 1 << enum event_kind */
+  gint64 after;      /* the number after which to begin; negative: only the present number is wanted */
   guint limit;
   gint64 wait_ms; /* how long to wait for one, if there is none */
   int watch_fd;   /* a socket: the wait ends when its peer hangs up; -1: none */

@@ -82,7 +82,6 @@ event_list (const struct operation_call *call, GError **error)
   const struct event_query query = {
       .owner = call->owner,
       .kinds = event_kinds_of (operation_text (call, "kinds")),
-      .reader = call->caller->owner,
       .after = json_is_integer (after) ? json_integer_value (after) : -1,
       .limit = (guint)operation_number (call, "limit"),
       .wait_ms = (gint64)operation_number (call, "wait_ms"),

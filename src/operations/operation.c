@@ -58,6 +58,12 @@ operation_resolve_owner (const char *owner, enum role role, const char *named, c
   return TRUE;
 }
 
+gboolean
+operation_means_all (const struct operation_call *call)
+{
+  return operation_text (call, "owner") && !call->owner;
+}
+
 json_t *
 operation_filters (const json_t *params)
 {

@@ -104,6 +104,10 @@ json_t *operation_call (const struct operation_caller *caller, const char *name,
 gboolean operation_resolve_owner (const char *owner, enum role role, const char *named,
                                   const char **ret_owner, GError **error);
 
+/* Whether an admin means everybody's, by the parameter `owner`: CALL's owner is NULL as well for a caller who
+ * is nobody in particular. */
+gboolean operation_means_all (const struct operation_call *call);
+
 /* PARAMS that filter, as the store's filters have them: without `owner` and nulls. The caller's. */
 json_t *operation_filters (const json_t *params);
 

@@ -12,13 +12,29 @@
 static json_t *
 review_list (const struct operation_call *call, GError **error)
 {
-  return reviews_list (call->caller->engine->reviews, call->owner, error);
+  struct reviews *reviews = call->caller->engine->reviews;
+  return operation_means_all (call) ? reviews_list_all (reviews, error)
+                                    : reviews_list (reviews, call->owner, error);
+}
+
+/* The owner of the review that CALL names, the caller's, or NULL for nobody. FALSE: there is none. */
+static gboolean
+review_find_owner (const struct operation_call *call, char **ret_owner, GError **error)
+{
+  if (operation_means_all (call))
+    return reviews_find_owner (call->caller->engine->reviews, operation_text (call, "review"), ret_owner,
+                               error);
+  *ret_owner = g_strdup (call->owner);
+  return TRUE;
 }
 
 static json_t *
 review_show (const struct operation_call *call, GError **error)
 {
-  return reviews_show (call->caller->engine->reviews, call->owner, operation_text (call, "review"), error);
+  g_autofree char *owner = NULL;
+  return review_find_owner (call, &owner, error)
+             ? reviews_show (call->caller->engine->reviews, owner, operation_text (call, "review"), error)
+             : NULL;
 }
 
 /* Works in the directory that came along, else in the one that the run was given. A decision made here also
@@ -28,12 +44,15 @@ review_settle (const struct operation_call *call, enum review_action action, con
                GError **error)
 {
   AdderEngine *engine = call->caller->engine;
-  const char *owner = call->owner, *id = operation_text (call, "review");
+  const char *id = operation_text (call, "review");
+  g_autofree char *owner = NULL;
   if (json_is_object (json_object_get (call->params, "workdir")) && call->caller->fd < 0) {
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                          "a directory is named by a root over HTTP alone: here a descriptor comes along");
     return NULL;
   }
+  if (!review_find_owner (call, &owner, error))
+    return NULL;
   json_t *settled = reviews_settle (engine->reviews, owner, id, action, digest, call->caller->fd, error);
   if (settled && action != REVIEW_UNDO)
     approvals_forget (engine->approvals, owner, id);
@@ -66,6 +85,7 @@ review_drop (const struct operation_call *call, GError **error)
 static const struct field review_fields[] = {
     TEXT ("review_id", "Its id, also that of its approval."),
     TEXT ("state", "waiting, broken off, committed or dropped."),
+    TEXT_0 ("owner", "Its owner."),
     TEXT ("directory", "The directory that would be changed."),
     TEXT_0 ("conversation", "The conversation to which it belongs."),
     TEXT ("created", "In UTC."),
@@ -77,6 +97,7 @@ static const struct field review_fields[] = {
 static const struct field review_whole_fields[] = {
     TEXT ("review_id", "Its id, also that of its approval."),
     TEXT ("state", "waiting, broken off, committed or dropped."),
+    TEXT_0 ("owner", "Its owner."),
     TEXT ("directory", "The directory that would be changed."),
     TEXT_0 ("conversation", "The conversation to which it belongs."),
     TEXT ("created", "In UTC."),
@@ -104,14 +125,16 @@ static const struct field place_fields[] = {
    .text = "The directory, by a root of the configuration (HTTP only): needed if the daemon was restarted after the run."}
 /* clang-format on */
 
-static const struct field review_params[] = {REVIEW, {0}};
+static const struct field review_list_params[] = {ASK_OWNER, {0}};
+static const struct field review_params[] = {REVIEW, ASK_OWNER, {0}};
 static const struct field commit_params[] = {
     REVIEW,
     ASK_TEXT ("digest", 64, "The digest of the changes that were reviewed. Without it, any are accepted."),
     PLACE,
+    ASK_OWNER,
     {0},
 };
-static const struct field undo_params[] = {REVIEW, PLACE, {0}};
+static const struct field undo_params[] = {REVIEW, PLACE, ASK_OWNER, {0}};
 
 static const struct field *const list_replies[] = {review_list_fields, NULL};
 static const struct field *const one_replies[] = {review_whole_fields, NULL};
@@ -128,7 +151,7 @@ const struct operation review_operations[] = {
         .title = "List the reviews",
         .text = "Changes of directories that wait for a decision, or whose commit was interrupted.",
         .flags = OPERATION_KEPT,
-        .params = no_params,
+        .params = review_list_params,
         .replies = list_replies,
         .run = review_list,
         .http = {"GET", REVIEWS, "listReviews", 200},

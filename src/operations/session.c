@@ -18,20 +18,13 @@
 
 /* ---- the functions ---- */
 
-/* An admin may mean everybody's: without a parameter `owner`, no owner is a caller of its own. */
-static gboolean
-session_means_all (const struct operation_call *call)
-{
-  return operation_text (call, "owner") && !call->owner;
-}
-
 static struct session *
 session_of (const struct operation_call *call, GError **error)
 {
   struct sessions *sessions = call->caller->engine->engine->sessions;
   const char *name = operation_text (call, "session");
-  return session_means_all (call) ? sessions_find_any (sessions, name, error)
-                                  : sessions_find (sessions, call->owner, name, error);
+  return operation_means_all (call) ? sessions_find_any (sessions, name, error)
+                                    : sessions_find (sessions, call->owner, name, error);
 }
 
 static json_t *
@@ -52,7 +45,7 @@ session_run_cell (const struct operation_call *call, GError **error)
 static json_t *
 session_list (const struct operation_call *call, G_GNUC_UNUSED GError **error)
 {
-  return sessions_list (call->caller->engine->engine->sessions, call->owner, session_means_all (call));
+  return sessions_list (call->caller->engine->engine->sessions, call->owner, operation_means_all (call));
 }
 
 /* SESSION as it is now, once the request is DONE; NULL if it failed. Takes SESSION. */

@@ -116,9 +116,9 @@ is_still_there (int store_fd, const char *name, int folder_fd)
          named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
-/* All of OWNER, locked or not; expired ones are removed. struct review. */
+/* Those of OWNER, or of ALL owners, locked or not; expired ones are removed. struct review. */
 static GPtrArray *
-find_all (struct reviews *reviews, int store_fd, const char *owner)
+find_all (struct reviews *reviews, int store_fd, const char *owner, gboolean all)
 {
   GPtrArray *found = g_ptr_array_new_with_free_func ((GDestroyNotify)review_free);
   int err;
@@ -134,7 +134,7 @@ find_all (struct reviews *reviews, int store_fd, const char *owner)
     } else if (is_expired (reviews, review) && !review_is_locked (review)) {
       review_remove (store_fd, name);
       review_free (review);
-    } else if (g_strcmp0 (review->owner, owner) == 0 &&
+    } else if ((all || g_strcmp0 (review->owner, owner) == 0) &&
                !(review->phase == REVIEW_CLEANING && review_is_locked (review)) &&
                is_still_there (store_fd, name, review->folder_fd))
       g_ptr_array_add (found, review);
@@ -143,6 +143,13 @@ find_all (struct reviews *reviews, int store_fd, const char *owner)
   }
   forget_directories (reviews, store_fd);
   return found;
+}
+
+static void
+review_set_not_found (const char *id, GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s", id);
+  error_add_advice (error, " (adder approval list)");
 }
 
 /* ADDER_ERROR_NOT_FOUND for other owners' as well. */
@@ -154,8 +161,7 @@ review_find_one (struct reviews *reviews, int store_fd, const char *owner, const
   if (!review || (g_strcmp0 (review->owner, owner) == 0 && !is_expired (reviews, review)))
     return review;
   review_free (review);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no such review: %s", id);
-  error_add_advice (error, " (adder approval list)");
+  review_set_not_found (id, error);
   return NULL;
 }
 
@@ -165,7 +171,7 @@ static gboolean
 review_check_room (struct reviews *reviews, int store_fd, const struct review_subject *subject,
                    GError **error)
 {
-  g_autoptr (GPtrArray) all = find_all (reviews, store_fd, subject->owner);
+  g_autoptr (GPtrArray) all = find_all (reviews, store_fd, subject->owner, FALSE);
   guint64 bytes = 0;
   for (guint i = 0; i < all->len; i++)
     bytes += ((struct review *)all->pdata[i])->bytes;
@@ -205,24 +211,50 @@ static json_t *
 review_to_json (const struct review *review)
 {
   g_autofree char *created = text_time (review->created_us);
-  return json_pack ("{s:s, s:s, s:o, s:o, s:s, s:s, s:i, s:I}", "review_id", review->id, "state",
-                    review->phase == REVIEW_WAITING ? "waiting" : "broken off", "directory",
-                    json_text_or_null (review->path), "conversation",
-                    json_text_or_null (review->conversation), "created", created, "digest", review->digest,
-                    "files", (int)review->changes->len, "bytes", (json_int_t)review->bytes);
+  return json_pack ("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:I}", "review_id", review->id, "state",
+                    review->phase == REVIEW_WAITING ? "waiting" : "broken off", "owner",
+                    json_text_or_null (review->owner), "directory", json_text_or_null (review->path),
+                    "conversation", json_text_or_null (review->conversation), "created", created, "digest",
+                    review->digest, "files", (int)review->changes->len, "bytes", (json_int_t)review->bytes);
+}
+
+static json_t *
+review_list_those (struct reviews *reviews, const char *owner, gboolean all_owners, GError **error)
+{
+  autoclose int store_fd = review_open_store (error);
+  if (store_fd < 0)
+    return NULL;
+  g_autoptr (GPtrArray) all = find_all (reviews, store_fd, owner, all_owners);
+  json_t *list = json_array ();
+  for (guint i = 0; i < all->len; i++)
+    json_array_append_new (list, review_to_json (all->pdata[i]));
+  return json_pack ("{s:o}", "reviews", list);
 }
 
 json_t *
 reviews_list (struct reviews *reviews, const char *owner, GError **error)
 {
+  return review_list_those (reviews, owner, FALSE, error);
+}
+
+json_t *
+reviews_list_all (struct reviews *reviews, GError **error)
+{
+  return review_list_those (reviews, NULL, TRUE, error);
+}
+
+gboolean
+reviews_find_owner (struct reviews *reviews, const char *id, char **ret_owner, GError **error)
+{
   autoclose int store_fd = review_open_store (error);
-  if (store_fd < 0)
-    return NULL;
-  g_autoptr (GPtrArray) all = find_all (reviews, store_fd, owner);
-  json_t *list = json_array ();
-  for (guint i = 0; i < all->len; i++)
-    json_array_append_new (list, review_to_json (all->pdata[i]));
-  return json_pack ("{s:o}", "reviews", list);
+  struct review *review = store_fd < 0 ? NULL : review_read (store_fd, id, FALSE, error);
+  gboolean found = review && !is_expired (reviews, review);
+  if (found)
+    *ret_owner = g_strdup (review->owner);
+  else if (review)
+    review_set_not_found (id, error);
+  review_free (review);
+  return found;
 }
 
 json_t *

@@ -33,10 +33,14 @@ struct review_subject {
 gboolean reviews_stage (struct reviews *reviews, const struct review_subject *subject, char **ret_id,
                         GError **error);
 
-/* {"reviews": [{"review_id", "state", "directory", "conversation", "created", "digest", "files", "bytes"}]},
- * the oldest first; those of OWNER. "state" is "waiting", or "broken off" where making the changes was begun.
- * The caller's. */
+/* {"reviews": [{"review_id", "state", "owner", "directory", "conversation", "created", "digest", "files",
+ * "bytes"}]}, the oldest first; those of OWNER, or of all owners. "state" is "waiting", or "broken off" where
+ * making the changes was begun. The caller's. */
 json_t *reviews_list (struct reviews *reviews, const char *owner, GError **error);
+json_t *reviews_list_all (struct reviews *reviews, GError **error);
+
+/* The owner of one, the caller's; NULL: nobody. FALSE with ADDER_ERROR_NOT_FOUND. */
+gboolean reviews_find_owner (struct reviews *reviews, const char *id, char **ret_owner, GError **error);
 
 /* One, with its "changes" as in a result. ADDER_ERROR_NOT_FOUND. */
 json_t *reviews_show (struct reviews *reviews, const char *owner, const char *id, GError **error);

@@ -182,6 +182,21 @@ def test_a_review(served):
     assert served.post(review + "/commit", {"digest": "0" * 64}, secret=served.person).status == 403
     assert served.post(review + "/commit", {"digest": shown["digest"]}, secret=served.person).status == 200
     assert word.read_text() == "changed"
+    others = change("an admin's"), change("not made")
+    mine = served.get("/v1/reviews").json()["reviews"]
+    listed = {f"/v1/reviews/{each['review_id']}": each["owner"] for each in served.get("/v1/reviews?owner=all").json()["reviews"]}
+    assert not mine and [listed[each] for each in others] == ["token:person"] * 2
+    for place_of in others:
+        assert served.get(place_of).status == 404 and served.get(place_of + "?owner=all", secret=served.bob).status == 403
+        assert served.get(place_of + "?owner=token:person").json() == served.get(place_of + "?owner=all").json()
+        assert served.get(place_of + "?owner=token:alice").status == 404
+    assert served.post(others[0] + "/commit", {"owner": "all"}, secret=served.bob).status == 403
+    assert served.post(others[0] + "/commit", {"owner": "all"}).status == 200 and word.read_text() == "an admin's"
+    assert served.post(others[1] + "/drop", {"owner": "token:person"}).status == 200
+    assert served.get("/v1/reviews", secret=served.person).json()["reviews"] == []
+    assert served.get("/v1/approvals", secret=served.person).json()["approvals"] == []
+    assert served.get("/v1/reviews/" + "0" * 8 + "?owner=all").status == 404
+    word.write_text("changed")
     second = change("dropped")
     assert served.post(second + "/drop", secret=served.person).status == 200
     assert word.read_text() == "changed" and served.get(second, secret=served.person).status == 404

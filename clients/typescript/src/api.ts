@@ -710,6 +710,8 @@ export interface Review {
   review_id: string;
   /** waiting, broken off, committed or dropped. */
   state: string;
+  /** Its owner. */
+  owner?: string | null | undefined;
   /** The directory that would be changed. */
   directory?: string | undefined;
   /** The conversation to which it belongs. */
@@ -1366,4 +1368,6 @@ export interface CommitOptions {
     /** As the run had it. */
     path?: string | undefined;
   } | undefined;
+  /** The owner (admins only); "all" for everybody's. The caller by default. */
+  owner?: string | undefined;
 }

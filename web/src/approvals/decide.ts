@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decisions. Each is about exactly what the page showed: approvals and reviews are bound to a digest.
 import type { Approval } from "adder-client";
-import { adder, ask, pathOf } from "../app/api.js";
+import { ask, pathOf } from "../app/api.js";
 import { isAdmin } from "../app/caller.js";
 import { say, sayError } from "../parts/toasts.js";
 import { type Item, type ItemState, stateTexts } from "./model.js";
@@ -34,19 +34,19 @@ async function wasDecided(item: Item): Promise<boolean> {
 }
 
 async function carryOut(item: Item, decision: Decision): Promise<Decided | undefined> {
-  const { approval, review, id } = item;
+  const { approval, review } = item;
   if (decision.kind === "undo") {
-    await adder.reviews.undo(review?.review_id ?? id);
+    await settleReview(item, "undo");
     return undefined;
   }
   const waiting = approval?.state === "pending" && item.state === "pending";
   if (decision.kind === "approve") {
     if (approval && waiting) return approved(item, decision.always);
-    await adder.reviews.commit(review?.review_id ?? id, { digest: review?.digest });
+    await settleReview(item, "commit", { digest: review?.digest });
     return { state: "committed" };
   }
   if (approval && waiting) return settle(item, "deny", { reason: decision.reason || undefined });
-  await adder.reviews.drop(review?.review_id ?? id);
+  await settleReview(item, "drop");
   return { state: "dropped" };
 }
 
@@ -61,10 +61,19 @@ async function approved(item: Item, always: boolean): Promise<Decided> {
 
 const statesOfChanges = { approve: "committed", deny: "dropped" } as const;
 
-/** Admins name the owner, since others' approvals are not theirs. Where somebody was first, their decision stays. */
-async function settle({ id, owner, kind }: Item, verb: "approve" | "deny", body: Record<string, unknown>): Promise<Decided> {
-  const whose = isAdmin.peek() ? (owner ?? undefined) : undefined;
+/** Admins name the owner, since what others have is not theirs. */
+function whoseOf({ owner }: Item): string | undefined {
+  return isAdmin.peek() ? (owner ?? undefined) : undefined;
+}
+
+async function settleReview(item: Item, verb: "commit" | "undo" | "drop", body: Record<string, unknown> = {}): Promise<void> {
+  await ask("POST", pathOf("v1", "reviews", item.review?.review_id ?? item.id, verb), { body: { ...body, owner: whoseOf(item) } });
+}
+
+/** Where somebody was first, their decision stays. */
+async function settle(item: Item, verb: "approve" | "deny", body: Record<string, unknown>): Promise<Decided> {
+  const { id, kind } = item;
   const path = pathOf("v1", "approvals", id, verb);
-  const { state, decided_by, decided, reason } = await ask<Approval>("POST", path, { body: { ...body, if_pending: true, owner: whose } });
+  const { state, decided_by, decided, reason } = await ask<Approval>("POST", path, { body: { ...body, if_pending: true, owner: whoseOf(item) } });
   return { state: kind === "changes" ? statesOfChanges[verb] : (state as ItemState), approval: { decided_by, decided, reason } };
 }

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { messageOf } from "../app/api.js";
-import { caller, isMine } from "../app/caller.js";
+import { caller } from "../app/caller.js";
 import { type Shortcut, useKeys } from "../app/keys.js";
 import { hrefOf } from "../app/router.js";
 import { Code, Revealed } from "../parts/code.js";
@@ -166,11 +166,6 @@ function whyNot(): string | undefined {
   return "Your token may look at this, but not decide. Sign in with `adder open`, or with a token that was made with --may-decide.";
 }
 
-function OthersChanges({ owner }: { owner: string | null }) {
-  if (isMine(owner)) return <p class="quiet">Loading…</p>;
-  return <p class="notice">Only {owner ?? "their owner"} can see these changes, and so decide about them.</p>;
-}
-
 function Actions({ item }: { item: Item }) {
   const open = useSignal<"approve" | "deny" | undefined>(undefined);
   const busy = useSignal(false);
@@ -196,7 +191,7 @@ function Actions({ item }: { item: Item }) {
   );
   useKeys(keys);
   if (reason) return <p class="notice">{reason}</p>;
-  if (!run && !item.review?.changes) return <OthersChanges owner={item.owner} />;
+  if (!run && !item.review?.changes) return <p class="quiet">Loading…</p>;
   const approve = run ? "Approve" : broken ? "Finish the changes" : "Make the changes";
   return (
     <footer class="approvals-actions">

@@ -63,7 +63,7 @@ function reviewItem(review: Review): Item {
     approval: undefined,
     review,
     conversation: review.conversation ?? null,
-    owner: null,
+    owner: review.owner ?? null,
     asked: review.created ?? "",
     expires: undefined,
   };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of what waits, and the item that is looked at. What was decided while the page was open stays in the list.
 import { signal } from "@preact/signals";
-import type { Approval } from "adder-client";
-import { adder, ask, pathOf, queryOf } from "../app/api.js";
+import type { Approval, Review } from "adder-client";
+import { ask, pathOf, queryOf } from "../app/api.js";
 import { everybody } from "../app/caller.js";
 import { type Item, itemsOf, type ItemState, sorted, waits } from "./model.js";
 import { type Lists, lists, loadLists } from "./waiting.js";
@@ -76,9 +76,10 @@ export async function loadWhole(item: Item): Promise<void> {
   const seen = wholes.get(item.id);
   const { approval, review } = item;
   const sameReview = seen?.review?.digest === review?.digest && seen?.review?.state === review?.state;
+  const query = queryOf({ owner: everybody() });
   const [code, changes] = await Promise.all([
-    approval && (seen?.approval ?? ask<Approval>("GET", pathOf("v1", "approvals", item.id), { query: queryOf({ owner: everybody() }) })),
-    review && (sameReview ? seen?.review : adder.reviews.get(review.review_id)),
+    approval && (seen?.approval ?? ask<Approval>("GET", pathOf("v1", "approvals", item.id), { query })),
+    review && (sameReview ? seen?.review : ask<Review>("GET", pathOf("v1", "reviews", review.review_id), { query })),
   ]);
   wholes.delete(item.id);
   wholes.set(item.id, { ...item, approval: code, review: changes ?? seen?.review });

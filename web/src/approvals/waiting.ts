@@ -3,7 +3,7 @@
 // the number in the title and beside "Approvals".
 import { computed, effect, signal } from "@preact/signals";
 import type { Approval, Review } from "adder-client";
-import { adder, ask, queryOf } from "../app/api.js";
+import { ask, queryOf } from "../app/api.js";
 import { caller, everybody } from "../app/caller.js";
 import { afterFeed, resyncs } from "../app/feed.js";
 
@@ -33,9 +33,9 @@ export async function loadLists(): Promise<void> {
   const mine = ++asked;
   const time = Date.now();
   try {
-    const [{ approvals }, reviews] = await Promise.all([
+    const [{ approvals }, { reviews }] = await Promise.all([
       ask<{ approvals: Approval[] }>("GET", "/v1/approvals", { query: queryOf({ owner: everybody() }) }),
-      adder.reviews.list(),
+      ask<{ reviews: Review[] }>("GET", "/v1/reviews", { query: queryOf({ owner: everybody() }) }),
     ]);
     if (mine < taken) return;
     taken = mine;

@@ -736,6 +736,8 @@ class Review:
     """Its id, also that of its approval."""
     state: str
     """waiting, broken off, committed or dropped."""
+    owner: Optional[str] = None
+    """Its owner."""
     directory: Optional[str] = None
     """The directory that would be changed."""
     conversation: Optional[str] = None
