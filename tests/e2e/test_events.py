@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 
+import harness
 import http_bed
 import pytest
 from harness import wait_until
@@ -87,6 +88,24 @@ def test_who_hears_of_an_end_finds_the_run_ended(served):
     done.set()
     reader.join()
     assert stale == []
+
+
+def test_a_cell_of_a_replay_is_found_when_its_beginning_was_told(served):
+    name, adder = harness.unique(), served.adder
+    assert adder.call("session", "new", "--name", name).returncode == 0
+    cell = adder.popen("run", "--session", name, "-c", harness.FOREVER)
+    assert cell.stdout.readline() == b"started\n"
+    assert adder.call("session", "interrupt", name).returncode == 0
+    cell.communicate()
+    after = now(served)
+    replay = adder.popen("session", "replay", name)
+    assert replay.stdout.readline() == b"started\n"
+    (begun,) = events(served, after=after, owner="all", kinds="run")["events"]
+    shown = served.get(f"/v1/runs/{begun['id']}?owner=all").json()
+    assert shown["state"] == "running" and shown["code"] == harness.FOREVER and shown["front_end"] == "cli"
+    assert served.ask("DELETE", f"/v1/runs/{begun['id']}?owner=all").status == 200
+    replay.communicate()
+    adder.call("session", "rm", name)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@
 #include "common/field_rows.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "engine/run/run.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/mcp/stdio.h"
 #include "interfaces/service/submission.h"
@@ -73,18 +74,27 @@ send_result (int fd, const AdderResult *result, struct submission *request, GErr
   return protocol_send (fd, PROTOCOL_RESULT, frame->data, frame->len, NULL, 0, error);
 }
 
-/* Pulls the run's events and passes them on; REQUEST and LISTED, the table that RUN is in, may be NULL. A
+/* Pulls the run's events and passes them on; REQUEST may be NULL. It is in the table of runs meanwhile. A
  * client that takes no more ends it: the rest is pulled and dropped. */
 static gboolean
-relay_run (int fd, AdderRun *run, struct runs *listed, struct submission *request, GError **error)
+relay_run (const struct connection *connection, AdderRun *run, struct submission *request, GError **error)
 {
+  struct runs *runs = connection->server->service->engine->runs;
+  const struct run_request *asked = run_request (run);
+  const struct run_note note = {
+      .owner = asked->owner,
+      .conversation = asked->conversation,
+      .session = asked->session,
+      .front_end = "cli",
+  };
+  int fd = connection->fd;
   AdderEvent event;
   gboolean ok = TRUE;
+  runs_add (runs, run, &note);
   while (adder_run_next (run, &event)) {
     if (event.kind == ADDER_EVENT_RESULT) {
       g_autoptr (AdderResult) result = event.result;
-      if (listed)
-        runs_remove (listed, run, NULL);
+      runs_remove (runs, run, NULL);
       ok = ok && send_result (fd, result, request, error);
     } else if (ok && !send_event (fd, &event, error)) {
       ok = FALSE;
@@ -122,14 +132,7 @@ server_requests_carry_out (struct connection *connection, struct submission *req
   adder_request_set_watch (asked, connection->fd);
   AdderEngine *engine = connection->server->service->engine;
   g_autoptr (AdderRun) run = adder_run_start (engine, asked);
-  const struct run_note note = {
-      .owner = owner,
-      .conversation = json_string_value (json_object_get (request->body, "conversation")),
-      .session = json_string_value (json_object_get (request->body, "session")),
-      .front_end = "cli",
-  };
-  runs_add (engine->runs, run, &note);
-  gboolean ok = relay_run (connection->fd, run, engine->runs, request, error);
+  gboolean ok = relay_run (connection, run, request, error);
   service_end (connection->server->service);
   return ok;
 }
@@ -168,7 +171,7 @@ relay_replay (struct connection *connection, AdderReplay *replay, GError **error
   while ((run = adder_replay_next (replay))) {
     gboolean ok = service_begin (connection->server->service, error);
     if (ok) {
-      ok = relay_run (connection->fd, run, NULL, NULL, error);
+      ok = relay_run (connection, run, NULL, error);
       service_end (connection->server->service);
     }
     adder_run_free (run);
