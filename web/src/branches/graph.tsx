@@ -293,8 +293,9 @@ function targetOf(node: Node, layout: Layout): { x: number; y: number; width: nu
     return { x: captions ? -6 : -9, y: -31, width: wide, height: captions ? 26 : 36 };
   }
   if (node.folded) return { x: -26, y: -14, width: 52, height: 28 };
-  const wide = captions ? column - 10 : Math.max(24, Math.min(column, 44));
-  return { x: -wide / 2, y: -14, width: wide, height: captions ? 58 : 28 };
+  const most = captions ? column - 10 : Math.max(24, Math.min(column, 44));
+  const wide = Math.min(most, 2 * (layout.width - node.x) - 2); // the last one is near the edge
+  return captions ? { x: -wide / 2, y: -11, width: wide, height: 55 } : { x: -wide / 2, y: -14, width: wide, height: 28 };
 }
 
 function captionLength(node: Node, column: number): number {
