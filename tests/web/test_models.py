@@ -237,3 +237,6 @@ def test_without_a_model_the_page_says_how_to_configure_one(modelled, view, what
     expect(page.get_by_role("region", name="How to configure a model")).to_contain_text("for_tools")
     expect(page.get_by_role("textbox", name=re.compile("Question|Message"))).to_have_count(0)
     assert not windows.axe_violations(page)
+    page.set_viewport_size(windows.NARROW)
+    settle(page)
+    assert windows.overflow(page) == []

@@ -68,7 +68,7 @@ export function Shell() {
       </nav>
       <main class="content" id="content" tabIndex={-1}>
         <Notices />
-        {row && mayGo(row) ? <LoadedView key={row.view} row={row} path={route.value.path} /> : <Empty title="There is no such page." heading />}
+        {row && mayGo(row) ? <LoadedView key={row.view} row={row} path={route.value.path} /> : <Empty title={row ? "Only admins see this page." : "There is no such page."} heading />}
       </main>
       {showsShortcuts.value && <ShortcutList onClose={() => (showsShortcuts.value = false)} />}
       <Toasts />
