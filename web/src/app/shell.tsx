@@ -52,7 +52,7 @@ export function Shell() {
         <ul>
           {views.filter(mayGo).map((each) => (
             <li key={each.view} class={each.primary ? "primary" : "secondary"}>
-              <a href={hrefOf(each.view)} aria-current={each === row ? "page" : undefined}>
+              <a href={hrefOf(each.view)} title={each.title} aria-current={each === row ? "page" : undefined}>
                 <Icon name={each.icon} />
                 <span>{each.title}</span>
                 {each.view === "approvals" && waiting > 0 && (
