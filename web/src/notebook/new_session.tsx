@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new session: its environment, profile and name, and how long each of its cells may take.
+// A new session: its name, profile and environment, and how long each of its cells may take.
 import type { Environment, Profile } from "adder-client";
 import { useSignal } from "@preact/signals";
 import { useEffect, useId } from "preact/hooks";
@@ -11,7 +11,7 @@ import { adopt } from "./workspace.js";
 
 const DEFAULT = "";
 const times: Array<[string, string]> = [
-  [DEFAULT, "as the profile says"],
+  [DEFAULT, "the profile's"],
   ["60000", "1 minute"],
   ["300000", "5 minutes"],
   ["1800000", "30 minutes"],
@@ -52,16 +52,8 @@ export function NewSession({ onDone }: { onDone?: () => void }) {
     <form class="notebook-new" onSubmit={submit}>
       {failure.value && <Failure>{failure.value}</Failure>}
       <div class="field">
-        <label for={`${id}e`}>Environment</label>
-        <select id={`${id}e`} name="environment">
-          <option value={DEFAULT}>as the profile says</option>
-          {environments.value.map(({ name, version }) => (
-            <option key={name} value={name}>
-              {name}
-              {version && `, Python ${version}`}
-            </option>
-          ))}
-        </select>
+        <label for={`${id}n`}>Name (optional)</label>
+        <input id={`${id}n`} name="name" maxLength={64} pattern="[A-Za-z0-9_\-]+" title="Letters, digits, _ and -" autocomplete="off" />
       </div>
       <div class="field">
         <label for={`${id}p`}>Profile</label>
@@ -76,8 +68,16 @@ export function NewSession({ onDone }: { onDone?: () => void }) {
         </select>
       </div>
       <div class="field">
-        <label for={`${id}n`}>Name (optional)</label>
-        <input id={`${id}n`} name="name" maxLength={64} pattern="[A-Za-z0-9_\-]+" title="Letters, digits, _ and -" autocomplete="off" />
+        <label for={`${id}e`}>Environment</label>
+        <select id={`${id}e`} name="environment">
+          <option value={DEFAULT}>the profile's</option>
+          {environments.value.map(({ name, version }) => (
+            <option key={name} value={name}>
+              {name}
+              {version && `, Python ${version}`}
+            </option>
+          ))}
+        </select>
       </div>
       <div class="field">
         <label for={`${id}t`}>Time for each cell</label>
