@@ -68,6 +68,7 @@ def test_signing_out_ends_the_token(page, window, served):
     window.open()
     window.expect_problem("401|429")
     page.get_by_role("button", name="More").click()
+    expect(page.get_by_text(", admin, with the token browser-")).to_be_visible()
     page.get_by_role("button", name="Sign out").click()
     asks_for_sign_in(page)
     assert len(tokens_of_browsers(served.adder)) == len(before) - 1
