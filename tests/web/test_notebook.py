@@ -386,6 +386,7 @@ def test_another_window_follows(book, admin_window):
 
 def test_an_ended_session_keeps_its_notebook(book, served):
     book.run("x = 5; print('it was', x)")
+    expect(book.page.get_by_role("list", name="Variables")).to_contain_text("x")  # nothing is on its way any more
     assert served.adder.call("session", "rm", book.session).returncode == 0
     expect(book.page.get_by_text("This session has ended")).to_be_visible()
     expect(book.output(1)).to_contain_text("it was 5")
