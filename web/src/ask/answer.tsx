@@ -125,9 +125,11 @@ function AnswerCode({ question, code, stdout, onRerun }: { question: Question; c
         )}
       </details>
       <div class="row">
-        <button type="button" disabled={question.state !== "answered"} onClick={onRerun}>
-          <Icon name="play" size={16} /> Rerun with other data
-        </button>
+        {question.state === "answered" && (
+          <button type="button" onClick={onRerun}>
+            <Icon name="play" size={16} /> Rerun with other data
+          </button>
+        )}
         <button type="button" disabled={busy.value} onClick={() => void open()}>
           <Icon name="notebook" size={16} /> Open in the notebook
         </button>
@@ -157,10 +159,10 @@ function Attempts({ attempts }: { attempts: Attempt[] }) {
   );
 }
 
-function usageText({ model, usage }: Reply, { took_ms }: Question): string {
+function usageText({ model, usage }: Reply, { took_ms, state }: Question): string {
   const tokens = (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
   const parts = [
-    model ? (model.replay ? "Answered by a recording of a model" : `Answered with ${model.name}`) : "Answered without a model",
+    `${state === "answered" ? "Answered" : "Tried"} ${model ? `with ${model.replay ? "a recording of a model" : model.name}` : "without a model"}`,
     tokens > 0 && `${numberText(tokens)} tokens`,
     usage?.cost && `cost ${usage.cost.toFixed(4)}`,
     took_ms !== undefined && durationText(took_ms),
