@@ -39,10 +39,11 @@ def serve(adder, lines="", science=True):
 
 
 @pytest.fixture(scope="module")
-def served(make_shared_adder):
-    """The daemon of a file's tests, which leave it as it was. It has a profile that wants approvals, and a scripted model."""
+def served(make_shared_adder, request):
+    """The daemon of a file's tests, which leave it as it was. It has a profile that wants approvals, and a scripted model. A file
+    whose tests need no pandas says so by `SCIENCE = False`."""
     adder = make_shared_adder()
-    served = serve(adder, world.configuration(adder))
+    served = serve(adder, world.configuration(adder), getattr(request.module, "SCIENCE", True))
     yield served
     served.stop()
 

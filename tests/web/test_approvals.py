@@ -10,6 +10,8 @@ import world
 from notebook import Notebook
 from windows import expect, settle
 
+SCIENCE = False
+
 
 def detail(page):
     return page.get_by_role("article", name="The request")

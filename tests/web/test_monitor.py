@@ -9,6 +9,8 @@ import windows
 import world
 from windows import expect, settle
 
+SCIENCE = False
+
 
 @pytest.mark.quick
 def test_runs_arrive_live_and_are_filtered(page, window, served):

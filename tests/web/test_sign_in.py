@@ -9,6 +9,7 @@ import windows
 from notebook import Notebook
 
 expect = windows.expect
+SCIENCE = False
 
 
 def signed_in(page):
