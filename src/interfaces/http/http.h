@@ -29,6 +29,7 @@ enum http_route_flags {
   HTTP_LOOKS = 1 << 5,     /* also for read-only principals; GET and HEAD always are */
   HTTP_NO_COOKIE = 1 << 7, /* never for a browser's cookie */
   HTTP_ANY_PAGE = 1 << 8,  /* also for pages of other origins: the reply is the same for everybody */
+  HTTP_SIGNS_IN = 1 << 9,  /* open, and identifies the caller itself: 401, 403 */
 };
 
 struct http_route {

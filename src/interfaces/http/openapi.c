@@ -147,7 +147,7 @@ good_reply (const struct http_route *route, json_t *schemas)
 enum when {
   NEVER, /* unless stated otherwise */
   ALWAYS,
-  WITH_WHO,   /* the route requires authentication */
+  WITH_WHO,   /* the route identifies its caller */
   WITH_INPUT, /* it has parameters, a query or a body */
   WITH_BODY,
   WITH_PARAMETER, /* its path names something that may not exist */
@@ -176,7 +176,7 @@ openapi_holds (const struct http_route *route, enum when when)
   case ALWAYS:
     return TRUE;
   case WITH_WHO:
-    return known;
+    return known || (route->flags & HTTP_SIGNS_IN);
   case WITH_INPUT:
     return takes_body || route->parameters || route->query;
   case WITH_BODY:

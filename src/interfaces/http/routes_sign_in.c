@@ -110,7 +110,7 @@ const struct http_route http_routes_sign_in[] = {
             "Sets a cookie that identifies the caller in requests of this server's own pages, and answers "
             "what `GET /v1/caller` then does. Wrong codes and tokens get 401, and 429 if there are too "
             "many.",
-        .flags = HTTP_OPEN,
+        .flags = HTTP_OPEN | HTTP_SIGNS_IN,
         .body = sign_in_fields,
         .replies = caller_replies,
         .status = 200,
@@ -123,7 +123,7 @@ const struct http_route http_routes_sign_in[] = {
         .tag = "sign-in",
         .title = "Sign a browser out",
         .text = "Removes the cookie. A token that was made for this browser alone ends.",
-        .flags = HTTP_OPEN,
+        .flags = HTTP_OPEN | HTTP_SIGNS_IN,
         .status = 204,
         .handle = sign_out,
     },
