@@ -110,8 +110,7 @@ static const struct field event_fields[] = {
      .types = FIELD_OBJECT | FIELD_NULL,
      .items = FIELD_ANY,
      .text = "What it is about: a run as it was then, as in `run.list` without `can_follow`, with its "
-             "`tool`, and "
-             "`outcome` and `wall_ms` once it has ended; a session, an approval or a review as "
+             "`tool`, and `outcome` and `wall_ms` once it has ended; a session, an approval or a review as "
              "it is now, as in its list, or null if it is gone."},
     FIELD_END ("Event"),
 };

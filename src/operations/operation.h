@@ -13,9 +13,8 @@
 #include "policy/roles.h"
 
 enum operation_flag {
-  OPERATION_DECIDES = 1 << 0, /* only for callers that may decide for a person, never for an agent */
-  OPERATION_KEPT =
-      1 << 1, /* the command line starts a daemon for it: its subject outlives one, or comes later */
+  OPERATION_DECIDES = 1 << 0,   /* only for callers that may decide for a person, never for an agent */
+  OPERATION_KEPT = 1 << 1,      /* its subject outlives the daemon, or comes later: one is started for it */
   OPERATION_DIRECTORY = 1 << 2, /* may be given the descriptor of a directory to work in */
   OPERATION_FILE = 1 << 3,      /* must be given the descriptor of a file to read or write */
   OPERATION_OPENS = 1 << 4,     /* returns a descriptor beside its value */

@@ -212,7 +212,7 @@ run_end (const struct operation_call *call, GError **error)
     TEXT_0 ("conversation", "The conversation to which it belongs."), \
     TEXT_0 ("session", "The session of the cell."), \
     TEXT_0 ("front_end", "The interface that it used."), \
-    TEXT_0 ("code", "The first 200 characters of its code; null if the configuration has code not kept."), \
+    TEXT_0 ("code", "The first 200 characters of its code; null if the configuration does not keep code."), \
     FLAG ("can_follow", "Whether its events can be read: it is a background or detached run, and they are held.")
 /* clang-format on */
 

@@ -240,7 +240,7 @@ export interface RunningRun {
   session: string | null;
   /** The interface that it used. */
   front_end: string | null;
-  /** The first 200 characters of its code; null if the configuration has code not kept. */
+  /** The first 200 characters of its code; null if the configuration does not keep code. */
   code: string | null;
   /** Whether its events can be read: it is a background or detached run, and they are held. */
   can_follow: boolean;
@@ -262,7 +262,7 @@ export interface RunState {
   session: string | null;
   /** The interface that it used. */
   front_end: string | null;
-  /** The first 200 characters of its code; null if the configuration has code not kept. */
+  /** The first 200 characters of its code; null if the configuration does not keep code. */
   code: string | null;
   /** Whether its events can be read: it is a background or detached run, and they are held. */
   can_follow: boolean;

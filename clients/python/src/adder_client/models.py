@@ -267,7 +267,7 @@ class RunningRun:
     front_end: Optional[str] = None
     """The interface that it used."""
     code: Optional[str] = None
-    """The first 200 characters of its code; null if the configuration has code not kept."""
+    """The first 200 characters of its code; null if the configuration does not keep code."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -291,7 +291,7 @@ class RunState(RunStateMethods):
     front_end: Optional[str] = None
     """The interface that it used."""
     code: Optional[str] = None
-    """The first 200 characters of its code; null if the configuration has code not kept."""
+    """The first 200 characters of its code; null if the configuration does not keep code."""
     result: Optional[Result] = None
     """For a background run, while it is kept."""
     record: Optional[Json] = None
