@@ -147,6 +147,10 @@ check_readmes() {
   return 0
 }
 
+check_columns() {
+  tracked '*.md' | xargs /usr/bin/python3 -I scripts/testing/columns.py
+}
+
 # Relative links between pages lead somewhere.
 check_links() {
   tracked '*.md' | while read -r page; do
