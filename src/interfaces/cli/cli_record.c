@@ -96,7 +96,7 @@ cli_record_make_entries (struct options *options, guint groups)
         "N"}},
       {OPTIONS_LIST, {"all", 'a', 0, G_OPTION_ARG_NONE, &options->all, "Show all", NULL}},
       {OPTIONS_LIST,
-       {"follow", 'f', 0, G_OPTION_ARG_NONE, &options->follow,
+       {"follow", 0, 0, G_OPTION_ARG_NONE, &options->follow,
         "Show new runs as they begin and end, until Ctrl-C; with --json an object a line", NULL}},
       {OPTIONS_EXPORT,
        {"format", 0, 0, G_OPTION_ARG_FILENAME, &options->format, "jsonl (the default) or csv", "FORMAT"}},
