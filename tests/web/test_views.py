@@ -80,11 +80,11 @@ def test_views_have_keys_and_a_list_of_them(page, window):
 
 
 @pytest.mark.quick
-def test_the_first_view_is_small(new_window, served):
-    """Compressed script until the first view stands: 150 kB at most."""
-    window, sizes = new_window(served), {}
+def test_the_first_view_is_small(new_window, own_served):
+    """Compressed script until the first view stands: 150 kB at most. Without a session there is no cell, and no editor is loaded."""
+    window, sizes = new_window(own_served), {}
     window.context.on("requestfinished", lambda request: sizes.update({request.url: request}) if request.resource_type == "script" else None)
-    window.page.goto(windows.opened(served.adder))
+    window.page.goto(windows.opened(own_served.adder))
     window.page.get_by_role("navigation", name="Views").wait_for()
     windows.settle(window.page)
     bodies = {url: request.sizes()["responseBodySize"] for url, request in sizes.items()}
