@@ -44,14 +44,15 @@ def paragraph(lines, start):
 
 def broken(lines):
     """LINES with at most COLUMNS characters where that is possible."""
-    found, at, fence, made = [], 0, None, False
+    found, at, fence, made, comment = [], 0, None, False, False
     while at < len(lines):
         line = lines[at]
         mark = FENCE.match(line)
         made = (made or bool(MADE.search(line))) and ": end -->" not in line
         if mark:
             fence = None if fence and line.strip().startswith(fence) else fence or mark[1]
-        if mark or fence or made or not line.strip() or (OTHER.match(line) and not ITEM.match(line)):
+        inside, comment = comment, "-->" not in line and (comment or "<!--" in line)
+        if mark or fence or made or inside or not line.strip() or (OTHER.match(line) and not ITEM.match(line)):
             found.append(line)
             at += 1
             continue
