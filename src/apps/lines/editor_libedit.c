@@ -60,7 +60,7 @@ list_words (FILE *out, char *const *words, gsize columns)
   for (gsize i = 0; words[i]; i++)
     widest = MAX (widest, (gsize)g_utf8_strlen (words[i], -1));
   fputc ('\n', out);
-  for (gsize i = words[0][0] == '\0'; i < LISTED_MAX && words[i]; i++) {
+  for (gsize i = g_strcmp0 (words[0], "") == 0; i < LISTED_MAX && words[i]; i++) {
     if (used > 0 && used + widest > columns) {
       fputc ('\n', out);
       used = 0;
