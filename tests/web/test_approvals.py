@@ -224,7 +224,6 @@ def review(served, folder):
     return result.approval_id
 
 
-@pytest.mark.quick
 def test_a_review_shows_the_diff_and_makes_the_changes(page, window, served, folder):
     page.goto(f"/#/approvals/{review(served, folder)}")
     for name in ("report.md", "summary.csv", "old.txt"):

@@ -12,7 +12,6 @@ from windows import expect, settle
 SCIENCE = False
 
 
-@pytest.mark.quick
 def test_runs_arrive_live_and_are_filtered(page, window, served):
     page.goto("/#/runs")
     settle(page)
@@ -137,7 +136,6 @@ def test_a_tool_is_tried(page, window):
     assert not windows.axe_violations(page)
 
 
-@pytest.mark.quick
 def test_a_token_is_made_used_and_revoked(page, window, served, new_window):
     """The secret is shown once. Who has it is signed in until it is revoked."""
     name = harness.unique()

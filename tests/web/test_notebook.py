@@ -67,7 +67,6 @@ def test_output_comes_while_the_code_runs(book):
     expect(book.output(1)).not_to_contain_text("second")
 
 
-@pytest.mark.quick
 def test_an_interrupt_keeps_the_variables(book):
     book.run("kept = 'still there'")
     book.set_last("print('running', flush=True)\nwhile True: pass").run_last()

@@ -46,7 +46,6 @@ def test_by_the_address_of_adder_open(new_window, served):
     expect(second.page.get_by_role("alert")).to_contain_text("Run `adder open` again")
 
 
-@pytest.mark.quick
 def test_by_a_token(new_window, served):
     window = new_window(served)
     window.expect_problem("401|429")  # nobody is signed in, and later the wrong token

@@ -63,7 +63,6 @@ def test_an_ordinary_user_sees_it(user_window, seen, view):
     assert "quarterly" not in page.get_by_role("main").inner_text()
 
 
-@pytest.mark.quick
 def test_views_have_keys_and_a_list_of_them(page, window):
     windows.settle(window.open())
     for key, title in (("b", "Branches"), ("a", "Approvals"), ("r", "Runs"), ("d", "Daemon"), ("t", "Tools"), ("n", "Notebook")):
@@ -79,7 +78,6 @@ def test_views_have_keys_and_a_list_of_them(page, window):
     shown.wait_for(state="detached")
 
 
-@pytest.mark.quick
 def test_the_first_view_is_small(new_window, own_served):
     """Compressed script until the first view stands: 150 kB at most. Without a session there is no cell, and no editor is loaded."""
     window, sizes = new_window(own_served), {}
