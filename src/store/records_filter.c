@@ -7,6 +7,7 @@
 #include "common/field.h"
 #include "common/json.h"
 #include "common/moment.h"
+#include "engine/request/outcome.h"
 #include "store/record_fields.h"
 #include "store/records_private.h"
 
@@ -96,15 +97,12 @@ add_exact (struct record_filter *filter, const char *column, const char *text)
 static gboolean
 add_outcome (struct record_filter *filter, const char *text, GError **error)
 {
-  g_autoptr (GString) known = g_string_new ("one of:");
-  for (AdderOutcome i = ADDER_OUTCOME_OK; i <= ADDER_OUTCOME_FAILED; i++) {
-    if (strcmp (text, adder_outcome_name (i)) == 0) {
-      add_exact (filter, "outcome", text);
-      return TRUE;
-    }
-    g_string_append_printf (known, "%s %s", i == ADDER_OUTCOME_OK ? "" : ",", adder_outcome_name (i));
+  if (outcome_is_known (text)) {
+    add_exact (filter, "outcome", text);
+    return TRUE;
   }
-  return records_filter_fail ("outcome", known->str, error);
+  g_autofree char *known = outcome_list (), *wanted = g_strconcat ("one of: ", known, NULL);
+  return records_filter_fail ("outcome", wanted, error);
 }
 
 static gboolean

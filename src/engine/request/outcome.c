@@ -47,6 +47,21 @@ outcome_find (const char *name)
   return ADDER_OUTCOME_FAILED;
 }
 
+gboolean
+outcome_is_known (const char *name)
+{
+  return strcmp (adder_outcome_name (outcome_find (name)), name) == 0;
+}
+
+char *
+outcome_list (void)
+{
+  g_autoptr (GString) list = g_string_new (NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (outcome_table); i++)
+    g_string_append_printf (list, "%s%s", i > 0 ? ", " : "", outcome_table[i].name);
+  return g_string_free (g_steal_pointer (&list), FALSE);
+}
+
 /* ---- conditions ---- */
 
 static gboolean

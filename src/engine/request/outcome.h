@@ -68,3 +68,6 @@ struct verdict outcome_decide (const struct facts *facts);
 int outcome_exit_code (AdderOutcome outcome);
 /* The outcome called NAME; ADDER_OUTCOME_FAILED for an unknown one. */
 AdderOutcome outcome_find (const char *name);
+/* Whether an outcome is called NAME; and the names of all, with ", " between them, the caller's. */
+gboolean outcome_is_known (const char *name);
+char *outcome_list (void);

@@ -236,19 +236,15 @@ count_damaged (const json_t *records)
 static gboolean
 follow_check_outcome (const struct options *options, GError **error)
 {
-  g_autoptr (GString) known = g_string_new (NULL);
-  for (gsize i = 0; i < G_N_ELEMENTS (filter_table); i++) {
-    const char *text = strcmp (filter_table[i].filter, "outcome") == 0 ? options->filters[i] : NULL;
-    if (!text || strcmp (adder_outcome_name (outcome_find (text)), text) == 0)
-      continue;
-    for (int outcome = 0; outcome <= ADDER_OUTCOME_FAILED; outcome++)
-      g_string_append_printf (known, "%s %s", outcome > 0 ? "," : "",
-                              adder_outcome_name ((AdderOutcome)outcome));
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the filter \"outcome\" must be one of:%s",
-                 known->str);
-    return FALSE;
-  }
-  return TRUE;
+  const char *text = NULL;
+  for (gsize i = 0; i < G_N_ELEMENTS (filter_table); i++)
+    if (strcmp (filter_table[i].filter, "outcome") == 0)
+      text = options->filters[i];
+  if (!text || outcome_is_known (text))
+    return TRUE;
+  g_autofree char *known = outcome_list ();
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the filter \"outcome\" must be one of: %s", known);
+  return FALSE;
 }
 
 /* That OPTIONS say nothing that only records have. */
