@@ -111,18 +111,17 @@ is_of_browser (struct identify *identify, const char *secret, const char *accoun
   return is_browser;
 }
 
-/* SECRET_NOW NULL: the token that replaces the one with DIGEST is being made. "": none was. */
+/* The token with DIGEST is replaced by the one with the digest BY. "": that is being made. NULL: none was. */
 static void
-note_replaced (struct identify *identify, const char *digest, const char *secret_now)
+note_replaced (struct identify *identify, const char *digest, const char *by)
 {
   g_mutex_lock (&identify->lock);
   if (g_hash_table_size (identify->replaced) >= REPLACED_MAX)
     g_hash_table_remove_all (identify->replaced);
-  if (secret_now && !*secret_now)
-    g_hash_table_remove (identify->replaced, digest);
+  if (by)
+    g_hash_table_insert (identify->replaced, g_strdup (digest), g_strdup (by));
   else
-    g_hash_table_insert (identify->replaced, g_strdup (digest),
-                         secret_now ? token_digest (secret_now) : g_strdup (""));
+    g_hash_table_remove (identify->replaced, digest);
   g_mutex_unlock (&identify->lock);
 }
 
@@ -154,10 +153,11 @@ make_browser_token (struct identify *identify, const struct identify_facts *fact
   gint64 expires_ms = g_get_real_time () / 1000 + (gint64)identify->config->http_sign_in_ms;
   /* Before the file changes, which others look at then. */
   if (digest)
-    note_replaced (identify, digest, NULL);
+    note_replaced (identify, digest, "");
   char *secret = browser_token_make (path, account, expires_ms, before, error);
+  g_autofree char *by = secret ? token_digest (secret) : NULL;
   if (digest)
-    note_replaced (identify, digest, secret ? secret : "");
+    note_replaced (identify, digest, by);
   return secret;
 }
 
