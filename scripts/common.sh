@@ -336,3 +336,12 @@ clients() {
     test_venv "frameworks-$(basename -- "$frameworks" .txt)" "$frameworks" "agent frameworks" "60 MB"
   done
 }
+
+# Bare roots of the releases that packages are tried in: build/roots/SUITE. A test copies one and changes the copy.
+debian_roots() {
+  [ "$(id -u)" -eq 0 ] || { say "Bare Debian roots need root: packages are not tried in them"; return 0; }
+  mkdir -p -- build/roots
+  for suite in bookworm trixie; do
+    [ -d "build/roots/$suite" ] || { say "Making a bare Debian, $suite (some 60 MB are fetched)" && scripts/debian-root make "$suite" "build/roots/$suite"; }
+  done
+}
