@@ -47,7 +47,7 @@ peer_open (int socket)
     return -1;
   size = sizeof peer;
   bool known = getsockopt (socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0;
-  return known ? pidfd_open (peer.pid, 0) : -1;
+  return known ? sys_pidfd_open (peer.pid, 0) : -1;
 }
 
 /* Processes of namespaces below ours have a number in each. One that has ended has none, or -1. */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* <sys/pidfd.h>, which glibc has from 2.36 on, or all that is used of it. */
+/* What glibc has in <sys/pidfd.h> from 2.36 on. Our own, so that a program that was built with a newer glibc
+ * runs with an older one too. */
 #pragma once
-
-#if __has_include(<sys/pidfd.h>)
-#include <sys/pidfd.h>
-#else
 
 #include <signal.h>
 #include <sys/syscall.h>
@@ -12,24 +9,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef P_PIDFD
 #define P_PIDFD ((idtype_t)3)
+#endif
 
 static inline int
-pidfd_open (pid_t pid, unsigned int flags)
+sys_pidfd_open (pid_t pid, unsigned int flags)
 {
   return (int)syscall (SYS_pidfd_open, pid, flags);
 }
 
 static inline int
-pidfd_send_signal (int pidfd, int signal, siginfo_t *info, unsigned int flags)
+sys_pidfd_send_signal (int pidfd, int signal, siginfo_t *info, unsigned int flags)
 {
   return (int)syscall (SYS_pidfd_send_signal, pidfd, signal, info, flags);
 }
 
 static inline int
-pidfd_getfd (int pidfd, int fd, unsigned int flags)
+sys_pidfd_getfd (int pidfd, int fd, unsigned int flags)
 {
   return (int)syscall (SYS_pidfd_getfd, pidfd, fd, flags);
 }
-
-#endif

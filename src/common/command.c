@@ -194,7 +194,7 @@ read_streams (struct command_term *term, struct stream streams[2])
 static gboolean
 wait_until_ended (struct command_term *term, GPid pid)
 {
-  autoclose int process = pidfd_open (pid, 0);
+  autoclose int process = sys_pidfd_open (pid, 0);
   struct pollfd ended = {.fd = process, .events = POLLIN};
   while (process >= 0) {
     int wait_ms = command_wait_ms (term);

@@ -153,7 +153,7 @@ inspect (struct start *start, GError **error)
   if (!start->runtime)
     start->runtime = g_strdup (json_member_text (json_object_get (answer, "HostConfig"), "Runtime"));
   start->pid = (pid_t)json_integer_value (json_object_get (json_object_get (answer, "State"), "Pid"));
-  start->pid_fd = start->pid > 0 ? pidfd_open (start->pid, 0) : -1;
+  start->pid_fd = start->pid > 0 ? sys_pidfd_open (start->pid, 0) : -1;
   if (start->pid_fd >= 0)
     return TRUE;
   if (start->pid > 0 && errno != ESRCH)
@@ -194,7 +194,7 @@ check_apart (const struct start *start, GError **error)
   const char *lacking = NULL;
   if (start->join.apart && start->order->bind)
     lacking = "takes no directory of the host's";
-  else if (start->join.apart && pidfd_send_signal (start->pid_fd, 0, NULL, 0) < 0)
+  else if (start->join.apart && sys_pidfd_send_signal (start->pid_fd, 0, NULL, 0) < 0)
     lacking = "belongs to another user than Adder's, who could not end it: that takes root's daemon";
   if (!lacking)
     return TRUE;
@@ -232,7 +232,7 @@ start_finish (struct start *start)
   /* Sooner than any engine, and even where there is none any more. Which process an engine means is sure when
    * it has joined. */
   if (start->joined)
-    (void)pidfd_send_signal (start->pid_fd, SIGKILL, NULL, 0);
+    (void)sys_pidfd_send_signal (start->pid_fd, SIGKILL, NULL, 0);
   if (start->asked) {
     container_remove_surely (start->client, start->order->name, start->unsure);
     /* What an engine made only after the first sweep, for a launcher that was killed while it asked. */

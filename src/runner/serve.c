@@ -310,7 +310,7 @@ note_worker (struct child *child, int status)
   if (child->session)
     serve_report (child);
   else if (child->init && !layer_is_disabled (LAYER_CLEANUP))
-    pidfd_send_signal (child->init_fd, SIGKILL, NULL, 0);
+    sys_pidfd_send_signal (child->init_fd, SIGKILL, NULL, 0);
 }
 
 /* GROUP is the process group of PID. Not found: somebody whom a module left behind while it was loaded. */

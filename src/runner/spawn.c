@@ -210,7 +210,7 @@ spawn (const struct zygote *zygote, const struct wire_spawn *wanted, const int *
   bool apart = zygote->mechanisms & WIRE_OWN_KERNEL;
   /* It cannot have been reaped: only we do that. */
   if (!apart)
-    worker_fd = pidfd_open (worker, 0);
+    worker_fd = sys_pidfd_open (worker, 0);
   if (!own && !apart)
     init_fd = fcntl (worker_fd, F_DUPFD_CLOEXEC, 0);
   if (!apart && (worker_fd < 0 || init_fd < 0)) {

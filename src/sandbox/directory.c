@@ -85,7 +85,7 @@ clone_in_own_namespace (int directory_fd, bool map, int *ret_fd, struct fault *f
     return fault_set (fault, errno, "cannot make a mount namespace to bind-mount the directory from");
   if (mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
     return fault_set (fault, errno, "cannot make all mounts private");
-  *ret_fd = open_tree (AT_FDCWD, ".", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  *ret_fd = sys_open_tree (AT_FDCWD, ".", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   return *ret_fd < 0 ? no_clone (errno, fault) : 0;
 }
 
@@ -108,7 +108,7 @@ directory_detach (int directory_fd, const struct directory_wish *wish, int *ret_
                   (wish->map ? MOUNT_ATTR_IDMAP : 0),
       .userns_fd = wish->map ? (uint64_t)map_fd : 0,
   };
-  if (mount_setattr (mount_fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
+  if (sys_mount_setattr (mount_fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
     return fault_set (fault, errno,
                       wish->map ? "cannot map the ids of the directory's file system"
                                 : "cannot protect the directory's mount");

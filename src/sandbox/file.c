@@ -98,7 +98,7 @@ clone_directory (const struct stat *file, const struct file_wish *wish, int *ret
   bool map = wish->assume && !(file->st_mode & S_IROTH);
   struct stat above;
   autoclose int map_fd = -1;
-  autoclose int fd = open_tree (AT_FDCWD, ".", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  autoclose int fd = sys_open_tree (AT_FDCWD, ".", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (fd < 0 || stat (".", &above) < 0)
     return fault_set (fault, errno, "cannot take the file's directory out of its file system");
   const struct idmap ids = {
@@ -116,7 +116,7 @@ clone_directory (const struct stat *file, const struct file_wish *wish, int *ret
       .attr_set = (layer_is_disabled (LAYER_BIND) ? 0 : READ_ONLY) | (map ? MOUNT_ATTR_IDMAP : 0),
       .userns_fd = map ? (uint64_t)map_fd : 0,
   };
-  if (mount_setattr (fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
+  if (sys_mount_setattr (fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
     return fault_set (fault, errno,
                       map ? "cannot map the ids of the file's file system"
                           : "cannot protect the mount of the file");
@@ -219,8 +219,8 @@ file_detach (int file_fd, const struct file_wish *wish, int *ret_mount_fd, struc
     r = file_make_overlay (&overlay_fd, fault);
   if (r < 0)
     return r;
-  mount_fd = open_tree (layer_is_disabled (LAYER_BIND) ? lower_fd : overlay_fd, name,
-                        OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+  mount_fd = sys_open_tree (layer_is_disabled (LAYER_BIND) ? lower_fd : overlay_fd, name,
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
   if (mount_fd < 0)
     return fault_set (fault, errno, "cannot find the file where it was opened");
   r = file_become_sandbox (wish, fault);

@@ -35,7 +35,7 @@ mirror_take_tree (int from, int to, const char *name, bool directory, struct fau
     place = openat (to, name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
   if (directory ? mkdirat (to, name, 0755) < 0 : place < 0)
     return fault_set (fault, errno, "cannot make a place for %s", name);
-  autoclose int fd = open_tree (
+  autoclose int fd = sys_open_tree (
       from, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | (unsigned int)AT_RECURSIVE);
   if (fd < 0)
     return fault_set (fault, errno, "cannot take over %s", name);

@@ -96,19 +96,19 @@ int
 mounts_tmpfs (uint64_t size, uint64_t inodes, uint64_t attributes, int *ret_fd, struct fault *fault)
 {
   char text[32];
-  autoclose int context = fsopen ("tmpfs", FSOPEN_CLOEXEC);
+  autoclose int context = sys_fsopen ("tmpfs", FSOPEN_CLOEXEC);
   if (context < 0)
     return fault_set (fault, errno, "cannot open a tmpfs");
   snprintf (text, sizeof text, "%llu", (unsigned long long)size);
-  if (fsconfig (context, FSCONFIG_SET_STRING, "size", text, 0) < 0)
+  if (sys_fsconfig (context, FSCONFIG_SET_STRING, "size", text, 0) < 0)
     return fault_set (fault, errno, "cannot make a tmpfs of %s bytes", text);
   snprintf (text, sizeof text, "%llu", (unsigned long long)inodes);
-  if (fsconfig (context, FSCONFIG_SET_STRING, "nr_inodes", text, 0) < 0)
+  if (sys_fsconfig (context, FSCONFIG_SET_STRING, "nr_inodes", text, 0) < 0)
     return fault_set (fault, errno, "cannot make a tmpfs of %s files", text);
-  if (fsconfig (context, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0 ||
-      fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+  if (sys_fsconfig (context, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0 ||
+      sys_fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
     return fault_set (fault, errno, "cannot create a tmpfs");
-  int fd = fsmount (context, FSMOUNT_CLOEXEC, (unsigned int)attributes);
+  int fd = sys_fsmount (context, FSMOUNT_CLOEXEC, (unsigned int)attributes);
   if (fd < 0)
     return fault_set (fault, errno, "cannot mount a tmpfs");
   *ret_fd = fd;
@@ -118,7 +118,7 @@ mounts_tmpfs (uint64_t size, uint64_t inodes, uint64_t attributes, int *ret_fd, 
 int
 mounts_attach (int fd, int directory, const char *path, struct fault *fault)
 {
-  if (move_mount (fd, "", directory, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+  if (sys_move_mount (fd, "", directory, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
     return fault_set (fault, errno, "cannot mount on %s", path);
   return 0;
 }
@@ -198,15 +198,16 @@ mounts_make_overlay (const struct mounts_overlay *overlay, int *ret_fd, struct f
   const struct {
     const char *name, *value;
   } options[] = {{"lowerdir", overlay->lower}, {"upperdir", overlay->upper}, {"workdir", overlay->own}};
-  autoclose int context = fsopen ("overlay", FSOPEN_CLOEXEC);
-  if (context < 0 || fsconfig (context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) < 0)
+  autoclose int context = sys_fsopen ("overlay", FSOPEN_CLOEXEC);
+  if (context < 0 || sys_fsconfig (context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) < 0)
     return fault_set (fault, errno, "cannot make an overlay of %s", overlay->what);
   for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-    if (options[i].value && fsconfig (context, FSCONFIG_SET_STRING, options[i].name, options[i].value, 0) < 0)
+    if (options[i].value &&
+        sys_fsconfig (context, FSCONFIG_SET_STRING, options[i].name, options[i].value, 0) < 0)
       return fault_set (fault, errno, "cannot set %s of an overlay", options[i].name);
-  if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+  if (sys_fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
     return fault_set (fault, errno, "cannot make an overlay of %s", overlay->what);
-  int fd = fsmount (context, FSMOUNT_CLOEXEC, overlay->attributes);
+  int fd = sys_fsmount (context, FSMOUNT_CLOEXEC, overlay->attributes);
   if (fd < 0)
     return fault_set (fault, errno, "cannot mount an overlay of %s", overlay->what);
   *ret_fd = fd;
@@ -268,7 +269,7 @@ attach_place (const struct mounts_given *given, const struct made *made, const s
     if (given->bind_fd[i] >= 0 && strcmp (bind_table[i].part, step->part) == 0)
       return mounts_attach (made->overlay_fd[i] >= 0 ? made->overlay_fd[i] : given->bind_fd[i], AT_FDCWD,
                             step->target, fault);
-  autoclose int fd = open_tree (given->workspace_fd, step->part, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  autoclose int fd = sys_open_tree (given->workspace_fd, step->part, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (fd < 0)
     return fault_set (fault, errno, "cannot take %s of the workspace", step->part);
   return mounts_attach (fd, AT_FDCWD, step->target, fault);

@@ -133,7 +133,7 @@ own_path_place (const char *path, struct fault *fault)
       sys_openat2 (root, path + 1, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
   if (there < 0)
     return 0;
-  autoclose int fd = open_tree (AT_FDCWD, WORK, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  autoclose int fd = sys_open_tree (AT_FDCWD, WORK, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (fd < 0)
     return fault_set (fault, errno, "cannot take " WORK " for the work directory's own path");
   return mounts_attach (fd, AT_FDCWD, path, fault);

@@ -109,13 +109,13 @@ try_in_child (int proc_fd, uid_t uid, gid_t gid)
     return (struct trial){TRIAL_MAP, errno};
   if (unshare (CLONE_NEWNS) < 0 || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
     return (struct trial){TRIAL_MOUNT, errno};
-  autoclose int context = fsopen ("tmpfs", FSOPEN_CLOEXEC);
-  if (context < 0 || fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+  autoclose int context = sys_fsopen ("tmpfs", FSOPEN_CLOEXEC);
+  if (context < 0 || sys_fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
     return (struct trial){TRIAL_MOUNT, errno};
-  autoclose int proc = fsopen ("proc", FSOPEN_CLOEXEC);
+  autoclose int proc = sys_fsopen ("proc", FSOPEN_CLOEXEC);
   autoclose int mounted = -1;
-  if (proc >= 0 && fsconfig (proc, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-    mounted = fsmount (proc, FSMOUNT_CLOEXEC, 0);
+  if (proc >= 0 && sys_fsconfig (proc, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+    mounted = sys_fsmount (proc, FSMOUNT_CLOEXEC, 0);
   if (mounted < 0)
     return (struct trial){TRIAL_PROC, errno};
   return (struct trial){TRIAL_DONE, 0};

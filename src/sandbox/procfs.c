@@ -39,14 +39,14 @@ procfs_meminfo (uint64_t bytes, char text[PROCFS_MEMINFO_ROOM])
 int
 procfs_make (int *ret_fd, int *ret_context, struct fault *fault)
 {
-  autoclose int context = fsopen ("proc", FSOPEN_CLOEXEC);
+  autoclose int context = sys_fsopen ("proc", FSOPEN_CLOEXEC);
   if (context < 0)
     return fault_set (fault, errno, "cannot open a procfs");
-  if (fsconfig (context, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0)
+  if (sys_fsconfig (context, FSCONFIG_SET_STRING, "hidepid", "invisible", 0) < 0)
     return fault_set (fault, errno, "cannot hide the processes of others in a procfs");
   int fd = -1;
-  if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-    fd = fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+  if (sys_fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+    fd = sys_fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
   if (fd < 0 && errno != EPERM)
     return fault_set (fault, errno, "cannot make a procfs");
   *ret_fd = fd;
@@ -60,10 +60,10 @@ put_over (int root, const char *from, const char *to, struct fault *fault)
 {
   struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
                                               MOUNT_ATTR_NOEXEC};
-  autoclose int fd = open_tree (root, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+  autoclose int fd = sys_open_tree (root, from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
   if (fd < 0)
     return errno == ENOENT ? 0 : fault_set (fault, errno, "cannot take %s for /%s", from, to);
-  if (mount_setattr (fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
+  if (sys_mount_setattr (fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
     return fault_set (fault, errno, "cannot make /%s read-only", to);
   return mounts_attach (fd, root, to, fault);
 }
@@ -73,8 +73,8 @@ put_over (int root, const char *from, const char *to, struct fault *fault)
 static int
 limit_to_processes (int context, int root, struct fault *fault)
 {
-  if (fsconfig (context, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
-      fsconfig (context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
+  if (sys_fsconfig (context, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
+      sys_fsconfig (context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
     return fault_set (fault, errno, "cannot limit a procfs to processes");
   if (faccessat (root, KERNEL_FILE, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
     return fault_set (fault, EPERM, "a procfs is not limited to processes");

@@ -31,15 +31,15 @@ terminals_make (int *ret_fd, struct fault *fault)
       {"max", layer_is_disabled (LAYER_WORKSPACE) ? "1024" : NUMBER (TERMINALS_MAX)},
   };
   *ret_fd = -1;
-  autoclose int context = fsopen ("devpts", FSOPEN_CLOEXEC);
+  autoclose int context = sys_fsopen ("devpts", FSOPEN_CLOEXEC);
   if (context < 0)
     return is_lacking (errno) ? 0 : fault_set (fault, errno, "cannot open a devpts");
   for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-    if (fsconfig (context, FSCONFIG_SET_STRING, options[i].name, options[i].value, 0) < 0)
+    if (sys_fsconfig (context, FSCONFIG_SET_STRING, options[i].name, options[i].value, 0) < 0)
       return fault_set (fault, errno, "cannot set %s of a devpts", options[i].name);
   int fd = -1;
-  if (fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-    fd = fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+  if (sys_fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+    fd = sys_fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
   if (fd < 0 && !is_lacking (errno))
     return fault_set (fault, errno, "cannot make a devpts");
   *ret_fd = fd;

@@ -32,9 +32,9 @@ clone_source (const struct plan_step *step, bool device)
 {
   unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (device ? 0 : (unsigned int)AT_RECURSIVE);
   if (step->kind != PLAN_BIND_REAL)
-    return open_tree (AT_FDCWD, step->source, flags);
+    return sys_open_tree (AT_FDCWD, step->source, flags);
   autoclose int fd = sys_openat2 (AT_FDCWD, step->source, O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
-  return fd < 0 ? -1 : open_tree (fd, "", flags | (unsigned int)AT_EMPTY_PATH);
+  return fd < 0 ? -1 : sys_open_tree (fd, "", flags | (unsigned int)AT_EMPTY_PATH);
 }
 
 static int
@@ -52,8 +52,8 @@ open_bind (const struct plan_step *step, struct fault *fault)
                   (device ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV),
       .propagation = MS_PRIVATE,
   };
-  if (mount_setattr (fd, "", AT_EMPTY_PATH | (device ? 0u : (unsigned int)AT_RECURSIVE), &attributes,
-                     sizeof attributes) < 0)
+  if (sys_mount_setattr (fd, "", AT_EMPTY_PATH | (device ? 0u : (unsigned int)AT_RECURSIVE), &attributes,
+                         sizeof attributes) < 0)
     return fault_set (fault, errno, "cannot make %s read-only", step->source);
   return fd_steal (&fd);
 }
@@ -200,11 +200,11 @@ static int
 attach_proc (int root, struct fault *fault)
 {
   autoclose int fd = -1;
-  autoclose int context = fsopen ("proc", FSOPEN_CLOEXEC);
-  if (context >= 0 && fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-    fd = fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+  autoclose int context = sys_fsopen ("proc", FSOPEN_CLOEXEC);
+  if (context >= 0 && sys_fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+    fd = sys_fsmount (context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
   if (fd < 0 && errno == EPERM)
-    fd = open_tree (AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (unsigned int)AT_RECURSIVE);
+    fd = sys_open_tree (AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (unsigned int)AT_RECURSIVE);
   if (fd < 0)
     return fault_set (fault, errno, "cannot make a procfs");
   return mounts_attach (fd, root, "proc", fault);
@@ -222,7 +222,7 @@ int
 tree_become_root (int root, struct fault *fault)
 {
   struct mount_attr attributes = {.attr_set = layer_is_disabled (LAYER_READONLY) ? 0 : MOUNT_ATTR_RDONLY};
-  if (mount_setattr (root, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
+  if (sys_mount_setattr (root, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
     return fault_set (fault, errno, "cannot make the new root read-only");
   if (fchdir (root) < 0)
     return fault_set (fault, errno, "cannot enter the new root");

@@ -292,8 +292,8 @@ main (int argc, char **argv)
     run (filter, number, &argv[at + 1]);
   if (child < 0 || waitpid (child, &status, WUNTRACED) < 0 || !WIFSTOPPED (status))
     return 125;
-  int process = pidfd_open (child, 0);
-  int listener = process < 0 ? -1 : pidfd_getfd (process, *number, 0);
+  int process = sys_pidfd_open (child, 0);
+  int listener = process < 0 ? -1 : sys_pidfd_getfd (process, *number, 0);
   if (listener < 0 || kill (child, SIGCONT) < 0) {
     fprintf (stderr, "inject: cannot listen: %s\n", strerror (errno));
     kill (child, SIGKILL);

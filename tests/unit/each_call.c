@@ -197,9 +197,6 @@ CALL (int, setsockopt, (int fd, int level, int name, const void *value, socklen_
       (fd, level, name, value, size), PLAIN)
 CALL (int, eventfd, (unsigned count, int flags), (count, flags), PLAIN)
 CALL (int, memfd_create, (const char *name, unsigned flags), (name, flags), PLAIN)
-#if __has_include(<sys/pidfd.h>) /* else syscall() stands for it */
-CALL (int, pidfd_open, (pid_t pid, unsigned flags), (pid, flags), PLAIN)
-#endif
 CALL (int, poll, (struct pollfd * fds, nfds_t count, int wait_ms), (fds, count, wait_ms), WAITS)
 CALL (int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int options), (kind, id, info, options), WAITS)
 CALL (int, prlimit64,

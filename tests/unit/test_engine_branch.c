@@ -281,7 +281,7 @@ test_ten (void)
     g_assert_false (sandbox_read_exit (sandboxes[i]));
   /* One that is killed takes nobody along. */
   g_free (cell (sandboxes[3], "os.getppid()"));
-  g_assert_cmpint (pidfd_send_signal (sandboxes[3]->worker_fd, SIGSEGV, NULL, 0), ==, 0);
+  g_assert_cmpint (sys_pidfd_send_signal (sandboxes[3]->worker_fd, SIGSEGV, NULL, 0), ==, 0);
   wait_for_end (fcntl (sandboxes[3]->exit_fd, F_DUPFD_CLOEXEC, 0));
   g_assert_true (sandbox_read_exit (sandboxes[3]));
   g_assert_true (sandboxes[3]->has_exit);

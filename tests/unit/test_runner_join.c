@@ -275,7 +275,7 @@ verify_steps (const struct namespaces_seen *outside)
   struct fault fault = {0};
   if (!verifies (outside, "the container's file tree is shared or can be written to", 0, all))
     return 1;
-  if (mount_setattr (AT_FDCWD, "/", 0, &read_only, sizeof read_only) < 0 ||
+  if (sys_mount_setattr (AT_FDCWD, "/", 0, &read_only, sizeof read_only) < 0 ||
       !verifies (outside, "the container's processes are shared", WIRE_MOUNT_NAMESPACE, WIRE_PID_NAMESPACE))
     return 2;
   if (mount ("proc", "/proc", "proc", 0, NULL) < 0)

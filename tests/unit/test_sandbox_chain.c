@@ -519,7 +519,7 @@ test_session (const void *data)
   g_assert_cmpstr (result, ==, "[]");
   g_assert_cmpint (faccessat (sandbox->workspace_fd, "tmp/y", F_OK, 0), ==, 0);
   g_assert_cmpint (faccessat (sandbox->workspace_fd, "branches/a/work", F_OK, 0), ==, 0);
-  g_assert_cmpint (pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
+  g_assert_cmpint (sys_pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
   sandbox_end (sandbox);
   daemon_stop (daemon);
 }
@@ -547,7 +547,7 @@ test_session_lives_on (const void *data)
   g_assert_cmpstr (data_sent, ==, "['x', 'output']");
   struct pollfd alive = {.fd = sandbox->init_fd, .events = POLLIN};
   g_assert_cmpint (poll (&alive, 1, 0), ==, 0);
-  g_assert_cmpint (pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
+  g_assert_cmpint (sys_pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
   struct wire_exit report = sandbox_end (sandbox);
   g_assert_cmpint (report.code, ==, CLD_EXITED);
   g_assert_cmpint (report.status, ==, 7);
@@ -602,7 +602,7 @@ test_kill (const void *data)
                                                   "    if os.fork() == 0: time.sleep(1000)\n"
                                                   "result = 'armed'\n");
   g_assert_cmpstr (result, ==, "armed");
-  g_assert_cmpint (pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
+  g_assert_cmpint (sys_pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
   struct wire_exit report = {0};
   wait_readable (sandbox->exit_fd);
   g_assert_cmpint (fd_read_all (sandbox->exit_fd, &report, sizeof report), ==, 0);
@@ -948,7 +948,7 @@ test_masked_proc (const void *data)
   g_autofree char *session =
       sandbox_run (sandbox, "import os\nresult = os.getcwd(), os.path.islink('/work'), os.listdir('/tmp')\n");
   g_assert_cmpstr (session, ==, "('/work', False, ['output'])");
-  g_assert_cmpint (pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
+  g_assert_cmpint (sys_pidfd_send_signal (sandbox->init_fd, SIGKILL, NULL, 0), ==, 0);
   sandbox_end (sandbox);
   daemon_stop (daemon);
 }

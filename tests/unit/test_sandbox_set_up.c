@@ -143,7 +143,7 @@ hear (struct set_up *set_up, uint32_t kind, int *ret_fds, size_t most)
 static int
 mount_of (const char *path)
 {
-  int fd = open_tree (AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  int fd = sys_open_tree (AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   g_assert_cmpint (fd, >=, 0);
   return fd;
 }

@@ -220,7 +220,7 @@ external_start (const struct external *external, struct program *program, GError
     program->pid = 0;
     return error_from_errno (error, err, "cannot start %s", external->command[0]);
   }
-  program->process_fd = pidfd_open (program->pid, 0);
+  program->process_fd = sys_pidfd_open (program->pid, 0);
   return program->process_fd >= 0 || error_from_errno (error, errno, "cannot watch %s", external->command[0]);
 }
 

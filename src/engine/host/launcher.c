@@ -46,7 +46,7 @@ launcher_start (const char *program, char *const *arguments, const struct launch
   if (r != 0)
     return FALSE;
 
-  int pidfd = pidfd_open (pid, 0);
+  int pidfd = sys_pidfd_open (pid, 0);
   /* ESRCH: it has ended, and the embedding program ignores SIGCHLD, which makes the kernel reap. */
   if (pidfd >= 0 || errno == ESRCH) {
     *ret_pidfd = pidfd;
@@ -95,7 +95,7 @@ launcher_reap (int *pidfd, const char *what)
     return;
   if (!launcher_wait (*pidfd, END_WAIT_MS)) {
     log_warning ("%s does not end and is killed", what);
-    (void)pidfd_send_signal (*pidfd, SIGKILL, NULL, 0);
+    (void)sys_pidfd_send_signal (*pidfd, SIGKILL, NULL, 0);
   }
   siginfo_t info;
   while (waitid (P_PIDFD, (id_t)*pidfd, &info, WEXITED) < 0 && errno == EINTR)

@@ -73,7 +73,7 @@ process_interrupt (int pidfd, int value)
   info.si_pid = getpid ();
   info.si_uid = getuid ();
   info.si_value.sival_int = value;
-  (void)pidfd_send_signal (pidfd, SIGINT, &info, 0);
+  (void)sys_pidfd_send_signal (pidfd, SIGINT, &info, 0);
 }
 
 gboolean

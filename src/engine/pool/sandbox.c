@@ -220,7 +220,7 @@ sandbox_adopt_branch (struct sandbox *sandbox, int pidfd, GError **error)
   sandbox->exit_fd = fcntl (pidfd, F_DUPFD_CLOEXEC, 0);
   if (sandbox->exit_fd < 0) {
     error_from_errno (error, errno, "cannot watch the process of a branch");
-    (void)pidfd_send_signal (pidfd, SIGKILL, NULL, 0);
+    (void)sys_pidfd_send_signal (pidfd, SIGKILL, NULL, 0);
     close (pidfd);
     return FALSE;
   }
@@ -270,7 +270,7 @@ sandbox_kill (struct sandbox *sandbox)
     if (sandbox->cgroup)
       (void)cgroup_kill (sandbox->cgroup, NULL);
     if (sandbox->worker_fd >= 0)
-      (void)pidfd_send_signal (sandbox->worker_fd, SIGKILL, NULL, 0);
+      (void)sys_pidfd_send_signal (sandbox->worker_fd, SIGKILL, NULL, 0);
     return;
   }
   usage_settle (sandbox);
@@ -281,14 +281,14 @@ sandbox_kill (struct sandbox *sandbox)
     (void)kill (-sandbox->worker_pid, SIGKILL);
   int fd = layer_is_disabled (LAYER_CLEANUP) ? sandbox->worker_fd : sandbox->init_fd;
   if (fd >= 0)
-    (void)pidfd_send_signal (fd, SIGKILL, NULL, 0);
+    (void)sys_pidfd_send_signal (fd, SIGKILL, NULL, 0);
 }
 
 void
 sandbox_kill_worker (const struct sandbox *sandbox)
 {
-  (void)pidfd_send_signal (sandbox_is_shared (sandbox) ? sandbox->worker_fd : sandbox->init_fd, SIGKILL, NULL,
-                           0);
+  (void)sys_pidfd_send_signal (sandbox_is_shared (sandbox) ? sandbox->worker_fd : sandbox->init_fd, SIGKILL,
+                               NULL, 0);
 }
 
 gboolean

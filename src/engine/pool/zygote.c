@@ -405,7 +405,7 @@ zygote_kill (struct zygote *zygote)
   else if (zygote->isolation != ISOLATION_NAMESPACES && zygote->state == ZYGOTE_SERVING)
     (void)shutdown (zygote->control_fd, SHUT_RDWR);
   else if (zygote->process_fd >= 0)
-    (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
+    (void)sys_pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
 }
 
 void
@@ -414,7 +414,7 @@ zygote_discard (struct zygote *zygote)
   zygote->state = ZYGOTE_ENDED;
   zygote->spawning = NULL;
   if (zygote->process_fd >= 0)
-    (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
+    (void)sys_pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
   fd_close (&zygote->control_fd);
   fd_close (&zygote->message_fd);
   fd_close (&zygote->bind_fd);
@@ -453,7 +453,7 @@ zygote_reap (struct zygote *zygote)
   zygote_kill (zygote);
   if (!launcher_wait (zygote->process_fd, END_WAIT_MS)) {
     /* It was only asked to, or the kernel is slow. */
-    (void)pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
+    (void)sys_pidfd_send_signal (zygote->process_fd, SIGKILL, NULL, 0);
     if (!launcher_wait (zygote->process_fd, END_WAIT_MS))
       log_warning ("the zygote of %s was killed and does not end", zygote->environment);
   }

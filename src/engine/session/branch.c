@@ -114,7 +114,7 @@ sender_of (struct msghdr *message)
         close (given);
       }
   }
-  return pidfd >= 0 || pid <= 0 ? pidfd : pidfd_open (pid, 0);
+  return pidfd >= 0 || pid <= 0 ? pidfd : sys_pidfd_open (pid, 0);
 }
 
 /* The first frame of the branch, with its sender. */
@@ -334,7 +334,7 @@ branch_abandon (struct branching *branching)
 {
   struct sandbox *sandbox = branching->sandbox;
   if (sandbox->worker_fd >= 0)
-    (void)pidfd_send_signal (sandbox->worker_fd, SIGKILL, NULL, 0);
+    (void)sys_pidfd_send_signal (sandbox->worker_fd, SIGKILL, NULL, 0);
   if (sandbox->worker_fd >= 0)
     pool_discard (sandbox);
   else
