@@ -152,6 +152,9 @@ link_program() {
   mkdir -p -- "$bin" && ln -s -- "$1" "$bin/adder" && say "Linked $bin/adder to $1"
 }
 
+# The date of what is published, in seconds: that of the last commit, or of an unpacked tarball.
+source_date() { echo "${SOURCE_DATE_EPOCH-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y meson.build)}"; }
+
 # What the page of the web interface is built with. Where it cannot be had, Adder is built without the page.
 web_tools() {
   (install_node && npm_packages web-packages web "the packages of the web interface" "40 MB") ||

@@ -59,7 +59,9 @@ static const struct place libexec_place = {
 static const struct place data_place = {
     .variable = "ADDER_DATADIR",
     .marker = "profiles/standard.conf",
-    .beside = (const char *const[]){"../share/adder", "../../share/adder", ".", "../..", "..", NULL},
+    /* adder-runtime is that of a wheel (packaging/wheel/pack.py). */
+    .beside = (const char *const[]){"../share/adder", "../../share/adder", "../share/adder-runtime",
+                                    "../../share/adder-runtime", ".", "../..", "..", NULL},
     .compiled = ADDER_DATADIR,
     .what = "profiles and environments",
 };
