@@ -10,6 +10,7 @@
 #include "bench/load.h"
 #include "common/config.h"
 #include "common/json.h"
+#include "engine/host/environment.h"
 #include "library/library.h"
 
 /* ---- opening ---- */
@@ -35,7 +36,7 @@ load_target_open (struct load_target *target, gboolean in_process, GError **erro
   target->queue_wait_ms = config->queue_wait_ms;
   target->parked = config->parked;
   if (!target->environment)
-    target->environment = g_strdup (config->environment);
+    target->environment = g_strdup (environment_default (config));
   gboolean ok;
   if (in_process) {
     target->pid = getpid ();

@@ -338,7 +338,7 @@ bench_prepare (struct bench *bench, const char *environment, GError **error)
   struct config *config = config_load (NULL, error);
   if (!config)
     return FALSE;
-  bench->environment = environment_find (environment ? environment : config->environment, error);
+  bench->environment = environment_find (environment ? environment : environment_default (config), error);
   bench->parked = config->parked;
   bench->program = bench->environment ? g_file_read_link ("/proc/self/exe", error) : NULL;
   bench->directory = bench->program ? g_dir_make_tmp ("adder-bench-XXXXXX", error) : NULL;

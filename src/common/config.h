@@ -28,7 +28,7 @@ struct config {
   guint64 idle_exit_ms;  /* a daemon in the background ends after so long without a request; 0: never */
   guint64 daemon_events; /* how many of the latest changes it holds */
   /* [environment] */
-  char *environment;        /* default environment of a run: "science" */
+  char *environment;        /* default environment of a run; NULL: environment_default() decides */
   guint64 own_environments; /* how many of callers' own a daemon serves; 0: none */
   /* [packages] that runs ask for (engine/host/environment_with.h) */
   guint64 packages_most;                      /* of one run; 0: none */

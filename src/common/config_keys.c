@@ -54,7 +54,8 @@ const struct config_row config_table[] = {
      .text =
          "Number of the latest changes of runs, sessions, approvals and reviews that `event.list` gives. A "
          "run makes two, which take about 1 kB. A reader that is further behind must read the lists again."},
-    {"environment", "default", CONFIG_TEXT, AT (environment), "science",
+    {"environment", "default", CONFIG_TEXT, AT (environment),
+     .computed_as = "`science`, or `system` if there is none",
      .text = "The environment of runs and profiles that name none."},
     {"environment", "own_most", CONFIG_COUNT, AT (own_environments), "8", .minimum = 0, .maximum = 64,
      .text = "Number of callers' own environments (`docs/tools.md`) that a daemon serves. 0: none; these "

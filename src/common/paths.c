@@ -39,6 +39,9 @@ object_dir (void)
   return directory;
 }
 
+/* That of a wheel (packaging/wheel/pack.py), beside the program. */
+#define WHEEL_DATA "../share/adder-runtime"
+
 struct place {
   const char *variable;      /* environment variable that wins */
   const char *marker;        /* file that tells the folder */
@@ -59,9 +62,8 @@ static const struct place libexec_place = {
 static const struct place data_place = {
     .variable = "ADDER_DATADIR",
     .marker = "profiles/standard.conf",
-    /* adder-runtime is that of a wheel (packaging/wheel/pack.py). */
-    .beside = (const char *const[]){"../share/adder", "../../share/adder", "../share/adder-runtime",
-                                    "../../share/adder-runtime", ".", "../..", "..", NULL},
+    .beside = (const char *const[]){"../share/adder", "../../share/adder", WHEEL_DATA, "../" WHEEL_DATA, ".",
+                                    "../..", "..", NULL},
     .compiled = ADDER_DATADIR,
     .what = "profiles and environments",
 };
@@ -99,6 +101,14 @@ char *
 paths_data_dir (GError **error)
 {
   return paths_find_place (&data_place, error);
+}
+
+char *
+paths_own_python (void)
+{
+  g_autofree char *object = object_dir ();
+  g_autofree char *data = object ? g_canonicalize_filename (WHEEL_DATA, object) : NULL;
+  return data && g_file_test (data, G_FILE_TEST_IS_DIR) ? g_build_filename (object, "python3", NULL) : NULL;
 }
 
 static gboolean

@@ -14,6 +14,10 @@ char *paths_libexec_dir (GError **error);
  * ADDER_DATADIR. */
 char *paths_data_dir (GError **error);
 
+/* The interpreter of the environment that the program was installed into as a wheel: python3 beside it. It
+ * may be missing; NULL: it was installed in another way. */
+char *paths_own_python (void);
+
 /* Sockets and locks: $ADDER_RUNTIME_DIR, root: /run/adder, else $XDG_RUNTIME_DIR/adder, else /tmp/adder-UID.
  * Made with mode 0700 when missing; a directory that is not ours, or open to others, is an error. */
 char *paths_runtime_dir (GError **error);

@@ -6,6 +6,7 @@
 #include "build-config.h"
 #include "common/config.h"
 #include "common/notifications.h"
+#include "engine/host/environment.h"
 #include "engine/host/host.h"
 #include "engine/network/proxy.h"
 #include "engine/pool/pool.h"
@@ -68,8 +69,9 @@ engine_warm (struct engine *engine, const char *environment, GError **error)
   /* Nothing is made ready that no run could use. */
   if (!host_check (engine->host, ISOLATION_AUTO, host_least_level (engine->host, ISOLATION_AUTO), error))
     return FALSE;
-  struct pool *pool = pools_get (engine->pools, environment ? environment : engine->host->config->environment,
-                                 ISOLATION_AUTO, NETWORK_NONE, NULL, error);
+  struct pool *pool =
+      pools_get (engine->pools, environment ? environment : environment_default (engine->host->config),
+                 ISOLATION_AUTO, NETWORK_NONE, NULL, error);
   gboolean warm = pool && pool_warm (pool, error);
   pools_put (pool);
   return warm;

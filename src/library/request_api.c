@@ -550,7 +550,7 @@ apply_profile (struct run_request *resolved, AdderEngine *engine, const AdderReq
   if (!environment && config->own_environments > 0)
     environment = request->python;
   if (!environment)
-    environment = config->environment;
+    environment = environment_default (config);
   request_api_set_text (&resolved->environment, environment);
   if (request->asked.check && profile && !profile->guard.text && !request_is_shell (resolved) &&
       !resolved->invalid)

@@ -50,7 +50,7 @@ installed_find (const struct toolset *toolset, const struct config *config, cons
   const char *name = profile ? profile->environment : NULL;
   if (!name && config->own_environments > 0)
     name = python;
-  struct environment *environment = environment_find (name ? name : config->environment, error);
+  struct environment *environment = environment_find (name ? name : environment_default (config), error);
   profile_free (profile);
   return environment;
 }

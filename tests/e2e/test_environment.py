@@ -61,6 +61,18 @@ def test_adopted_environment(adopted):
     adopted.stop()
 
 
+def test_runs_that_name_none(adopted):
+    """They have `science`, and the system's Python until somebody makes that."""
+    where = ("run", "-c", "import sys; print(sys.executable)")
+    adopted.configure("")  # without the default that tests have
+    assert adopted.call(*where).stdout == "/usr/bin/python3\n"
+    create(adopted)
+    folder = adopted.scratch / "environments"
+    (folder / "mine").rename(folder / "science")
+    assert adopted.call(*where).stdout == f"{adopted.venv}/bin/python\n"
+    adopted.stop()
+
+
 def test_packages_are_seen(adopted):
     install(adopted, "something", "x = 1\n")
     create(adopted)

@@ -133,7 +133,7 @@ environment_new (const char *name, const char *directory, struct facts *facts, G
 static struct environment *
 find_system (GError **error)
 {
-  struct facts *facts = facts_by_names (ENVIRONMENT_SYSTEM_PYTHON, error);
+  struct facts *facts = facts_by_names (environment_system_python (), error);
   return facts ? environment_new (ENVIRONMENT_SYSTEM, NULL, facts, g_new0 (char *, 1)) : NULL;
 }
 

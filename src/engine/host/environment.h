@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Environments: a Python interpreter with its packages and the modules to preload. Each is a folder NAME in
  * one of paths_environment_dirs(), holding environment.conf (a key file) and, where Adder made it, venv/ and
- * cache/. The name "system" always exists: /usr/bin/python3 with nothing preloaded. So does "shell", which
- * has no Python: its code is command lines (runner/shell.c). */
+ * cache/. The name "system" always exists: environment_system_python() with nothing preloaded. So does
+ * "shell", which has no Python: its code is command lines (runner/shell.c). */
 #pragma once
 
 #include <glib.h>
 #include <jansson.h>
 #include <stdio.h>
+
+#include "common/config.h"
 
 #define ENVIRONMENT_SHELL "shell"
 
@@ -30,6 +32,14 @@ struct environment {
 
 /* A caller's own environment has the absolute path of its interpreter as its name: */
 gboolean environment_is_own (const char *name);
+
+/* The environment of runs that name none: that of [environment] default; where it is not set, "science", or
+ * "system" if there is none. Owned by CONFIG or static. */
+const char *environment_default (const struct config *config);
+
+/* The interpreter of "system", from which environments are also made: /usr/bin/python3. For a program that
+ * was installed as a wheel it is the one beside it, if Adder can use that. */
+const char *environment_system_python (void);
 
 /* Reads names, links and the manifest; this and all functions below run nothing of the environment unless
  * they say so. ADDER_ERROR_NOT_FOUND names the existing ones. A broken interpreter, or one that Adder cannot

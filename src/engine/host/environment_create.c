@@ -266,13 +266,13 @@ environment_create_fill_folder (const struct creation *creation, int folder_fd, 
 
 /* ---- from the recipe ---- */
 
-/* An absolute path of the interpreter named by the recipe. /usr/bin/python3 comes before PATH, where a
- * version manager's python3 may change from directory to directory. */
+/* An absolute path of the interpreter named by the recipe. The system's comes before PATH, where a version
+ * manager's python3 may change from directory to directory. */
 static char *
 locate_python (const char *python, GError **error)
 {
-  if (!python && access (ENVIRONMENT_SYSTEM_PYTHON, X_OK) == 0)
-    return g_strdup (ENVIRONMENT_SYSTEM_PYTHON);
+  if (!python && access (environment_system_python (), X_OK) == 0)
+    return g_strdup (environment_system_python ());
   const char *wanted = python ? python : "python3";
   char *found =
       strchr (wanted, '/') ? g_canonicalize_filename (wanted, NULL) : g_find_program_in_path (wanted);
@@ -317,7 +317,7 @@ environment_create_check_recipe (const struct environment_recipe *recipe, GError
   if (environment_is_built_in (recipe->name)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
                  "the environment %s is the host's %s as it is: it cannot be made", recipe->name,
-                 strcmp (recipe->name, ENVIRONMENT_SYSTEM) == 0 ? ENVIRONMENT_SYSTEM_PYTHON : "shell");
+                 strcmp (recipe->name, ENVIRONMENT_SYSTEM) == 0 ? environment_system_python () : "shell");
     return FALSE;
   }
   if (environment_with_is_name (recipe->name)) {
@@ -411,7 +411,7 @@ environment_remove (const char *name, GError **error)
 {
   if (environment_is_built_in (name)) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the environment %s is the host's %s and stays",
-                 name, strcmp (name, ENVIRONMENT_SYSTEM) == 0 ? ENVIRONMENT_SYSTEM_PYTHON : "shell");
+                 name, strcmp (name, ENVIRONMENT_SYSTEM) == 0 ? environment_system_python () : "shell");
     return FALSE;
   }
   g_auto (GStrv) directories = environment_directories ();

@@ -82,6 +82,7 @@ environment_places (void)
   for (gsize i = 0; i < G_N_ELEMENTS (system_places); i++)
     if (!g_file_test (system_places[i], G_FILE_TEST_IS_SYMLINK)) /* on merged systems, inside /usr */
       add_place (places, ENVIRONMENT_SYSTEM, system_places[i]);
+  add_prefix (places, ENVIRONMENT_SYSTEM, environment_system_python ());
   g_auto (GStrv) directories = environment_directories ();
   for (gsize i = 0; directories[i]; i++)
     add_place (places, NULL, directories[i]);

@@ -9,9 +9,7 @@
 #define ENVIRONMENT_MANIFEST "environment.conf"
 #define ENVIRONMENT_GROUP    "environment"
 #define ENVIRONMENT_CACHE    "cache"
-/* The environment that is always there, and the interpreter that Adder prefers. */
-#define ENVIRONMENT_SYSTEM        "system"
-#define ENVIRONMENT_SYSTEM_PYTHON "/usr/bin/python3"
+#define ENVIRONMENT_SYSTEM   "system" /* the environment that is always there */
 
 /* [a-z0-9][a-z0-9_-]{0,63}: fit for a folder's name, a command line and a key. */
 gboolean environment_name_is_clean (const char *name);

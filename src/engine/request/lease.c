@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/syscalls.h"
 #include "common/error.h"
+#include "engine/host/environment.h"
 #include "engine/network/proxy.h"
 #include "engine/pool/budget.h"
 #include "engine/request/ferry.h"
@@ -245,7 +246,7 @@ beyond_containers (const struct host *host, const struct run_request *request, g
       {request->workdir.fd >= 0 && workdir_is_overlay (request->workdir.mode),
        "changes to a work directory are kept apart (overlay, review) by a sandbox of the host's alone"},
       {network_rules_needs (request->network) != NETWORK_NONE, "a container has no network"},
-      {g_strcmp0 (request->environment, host->config->environment) != 0,
+      {g_strcmp0 (request->environment, environment_default (host->config)) != 0,
        "a container has the packages of its image, and no other environment"},
       {request->with != NULL, "a container has the packages of its image, and no others"},
       {request->limits.value[LIMIT_MEMORY] < BUDGET_CONTAINER_BYTES,

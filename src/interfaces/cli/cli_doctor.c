@@ -106,13 +106,14 @@ static const char *
 trial_environment (struct checkup *checkup, const struct config *config)
 {
   g_autoptr (GError) problem = NULL;
-  struct environment *environment = environment_find (config->environment, &problem);
+  const char *name = environment_default (config);
+  struct environment *environment = environment_find (name, &problem);
   if (!environment) {
     cli_doctor_add_problem (checkup, problem);
     return "system";
   }
   environment_free (environment);
-  return config->environment;
+  return name;
 }
 
 static void
