@@ -11,6 +11,7 @@
 #include "build-config.h"
 #include "common/address.h"
 #include "common/http_client.h"
+#include "common/trust.h"
 
 /* How long a server may leave a connection open after the complete answer. */
 #define LINGER_MS 500
@@ -303,6 +304,17 @@ set_protocols (CURL *easy)
 #endif
 }
 
+/* NULL would be none, not libcurl's own. */
+static void
+set_trust (CURL *easy, const char *ca_file)
+{
+  struct trust trust = ca_file ? (struct trust){.file = ca_file} : trust_find ();
+  if (trust.file)
+    curl_easy_setopt (easy, CURLOPT_CAINFO, trust.file);
+  if (trust.directory)
+    curl_easy_setopt (easy, CURLOPT_CAPATH, trust.directory);
+}
+
 static void
 set_way (struct exchange *exchange)
 {
@@ -326,8 +338,7 @@ set_way (struct exchange *exchange)
   curl_easy_setopt (easy, CURLOPT_CLOSESOCKETDATA, exchange->client);
   if (request->is_old)
     curl_easy_setopt (easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-  if (request->ca_file) /* NULL would be none, not libcurl's own */
-    curl_easy_setopt (easy, CURLOPT_CAINFO, request->ca_file);
+  set_trust (easy, request->ca_file);
   if (request->only_public)
     keep_to_public_hosts (exchange);
   else

@@ -9,25 +9,23 @@
 #include <sys/wait.h>
 
 #include "common/text.h"
+#include "common/trust.h"
 #include "engine/network/proxy_private.h"
 
 #define HANDSHAKE_US (20 * G_USEC_PER_SEC)
 
 enum { PLAIN_FD = 3, HOST_FD = 4, ABOVE_FD = 10 };
 
-/* Where this machine's trust is, when it is not in the usual place. */
 static char **
 trust_variables (void)
 {
-  static const char *const names[] = {"SSL_CERT_FILE", "SSL_CERT_DIR"};
-  GPtrArray *list = g_ptr_array_new ();
-  for (gsize i = 0; i < G_N_ELEMENTS (names); i++) {
-    const char *value = g_getenv (names[i]);
-    if (value)
-      g_ptr_array_add (list, g_strconcat (names[i], "=", value, NULL));
-  }
-  g_ptr_array_add (list, NULL);
-  return (char **)g_ptr_array_free (list, FALSE);
+  struct trust trust = trust_find ();
+  char **variables = g_new0 (char *, 1);
+  if (trust.file)
+    variables = g_environ_setenv (variables, "SSL_CERT_FILE", trust.file, TRUE);
+  if (trust.directory)
+    variables = g_environ_setenv (variables, "SSL_CERT_DIR", trust.directory, TRUE);
+  return variables;
 }
 
 static int
