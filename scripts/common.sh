@@ -348,3 +348,14 @@ debian_roots() {
     [ -d "build/roots/$suite" ] || { say "Making a bare Debian, $suite (some 60 MB are fetched)" && scripts/debian-root make "$suite" "build/roots/$suite"; }
   done
 }
+
+# What checks packages, and installs wheels: build/release-tools/bin.
+release_tools() { test_venv release-tools packaging/release-tools.txt "what checks packages" "45 MB"; }
+
+# The packages of this checkout in build/dist, for tests/packages.
+packages() {
+  release_tools
+  web_tools
+  rm -rf -- build/dist
+  packaging/wheel/build build/dist >&2
+}
