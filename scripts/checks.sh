@@ -184,6 +184,21 @@ check_tokens() {
     build/node/bin/node docs/prose/tokens.cjs build/adder "$@" && rm -rf -- "$own"
 }
 
+# What hosts of the project read is what their schemas allow.
+check_project_files() {
+  while read -r name files; do
+    # shellcheck disable=SC2086 # several files, and options
+    build/release-tools/bin/check-jsonschema --builtin-schema "vendor.$name" $files || return 1
+  done <<'FILES'
+github-workflows .github/workflows/test.yml .github/workflows/release.yml .github/workflows/pins.yml
+github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/wish.yml
+github-issue-config .github/ISSUE_TEMPLATE/config.yml
+gitlab-ci --data-transform gitlab-ci .gitlab-ci.yml
+renovate renovate.json
+FILES
+  cmp .github/pull_request_template.md .gitlab/merge_request_templates/Default.md
+}
+
 # Each test that tests/PROMISES.md names is there: FILE::FUNCTION in Python, FILE::PATH in C, where tables may hold the end of a
 # path alone.
 check_promises() {

@@ -349,8 +349,8 @@ debian_roots() {
   done
 }
 
-# What checks packages, and installs wheels: build/release-tools/bin.
-release_tools() { test_venv release-tools packaging/release-tools.txt "what checks packages" "45 MB"; }
+# What scripts/release builds, describes and checks a release with: build/release-tools/bin.
+release_tools() { test_venv release-tools packaging/release-tools.txt "tools for releases" "50 MB"; }
 
 # The packages of this checkout in build/dist, for tests/packages.
 packages() {
