@@ -184,6 +184,11 @@ check_tokens() {
     build/node/bin/node docs/prose/tokens.cjs build/adder "$@" && rm -rf -- "$own"
 }
 
+# All files that have the version of the release have the same.
+check_versions() {
+  /usr/bin/python3 -I scripts/releasing/versions.py
+}
+
 # What hosts of the project read is what their schemas allow.
 check_project_files() {
   while read -r name files; do

@@ -80,7 +80,7 @@ QUICK_SERVERS = ("seaweedfs", "optimade")  # what quick tests ask, in environmen
 SERVERS = (*QUICK_SERVERS, "authorization_server", "schemathesis", "openapi_generator")
 LIGHT_CHECKS = (
     "format banned layers licence shell python configuration_page toolsets_page python_client typescript_client web http_routes manual"
-    " readmes columns links promises".split()
+    " readmes columns links promises versions".split()
 )
 
 

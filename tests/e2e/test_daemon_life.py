@@ -202,6 +202,7 @@ def test_a_daemon_outlives_the_upgrade_of_its_program(own_adder):
 
 def test_versions_that_do_not_understand_each_other_say_both(own_adder):
     """A daemon that greets with another number, as one of another version does."""
+    version = own_adder.call("--version").stdout.strip()
     for protocol, words in ((1, "restart it"), (1000, "newer command line")):
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(str(own_adder.socket))
@@ -216,7 +217,7 @@ def test_versions_that_do_not_understand_each_other_say_both(own_adder):
             connection.close()
         own_adder.socket.unlink()
         assert run.returncode == 125
-        for word in ("9.8.7", f"protocol {protocol})", "adder 0.1.0", words):
+        for word in ("9.8.7", f"protocol {protocol})", version, words):
             assert word in told.decode(), told
 
 
