@@ -272,6 +272,10 @@ node_packages() {
   install_node
   npm_packages node-packages tests/mcp "the suites for MCP, models and Telegram" "60 MB"
   npm_packages openapi-packages tests/openapi "what reads descriptions of HTTP" "30 MB"
+  typescript_tools
+}
+typescript_tools() {
+  install_node
   npm_packages typescript-packages clients/typescript "the tools of the TypeScript client" "15 MB"
 }
 
