@@ -34,8 +34,13 @@ def found(name, top=TOP):
     return [next(filter(None, match.groups())) for match in matches(name, top)]
 
 
+def text_version(text):
+    """Of meson.build, whose TEXT this is."""
+    return re.search(FILES["meson.build"], text, re.MULTILINE)[1]
+
+
 def current(top=TOP):
-    return found(next(iter(FILES)), top)[0]
+    return text_version((top / "meson.build").read_text())
 
 
 def differences(top=TOP):
@@ -47,6 +52,12 @@ def differences(top=TOP):
             said += [f"{name} has no version where one is expected"] if not here else []
             said += [f"{name} has version {other}, and meson.build {version}" for other in here if other != version]
     return said
+
+
+def is_open(top=TOP):
+    """Whether CHANGES.md calls the version one that is not released yet."""
+    heading = matches("CHANGES.md", top)[0]
+    return "not released" in heading.string[heading.end() :].partition("\n")[0]
 
 
 def replace(version, top=TOP):

@@ -169,6 +169,8 @@ def deep():
         # From the first minute on, with what the others leave: alone at the end it took a third of the time.
         Stage("fuzz", ("nice", "-n", "15", "scripts/fuzz", "all", str(FUZZ_SECONDS)), cores=0.1, memory=3, seconds=3600),
         *whole("deep"),
+        Stage("release", shell("rm -rf build/release; scripts/release --check --output build/release"), ("release-tools", "site-tools"),
+              cores=1.0, memory=4, seconds=3 * 3600),
         build("release"),
         meson("unit-release", "build-release", after=("build-release",), cores=0.6, memory=3),
     ]
