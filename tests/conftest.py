@@ -33,6 +33,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes more than some seconds: -m 'not slow' leaves it out")
     config.addinivalue_line("markers", "both_users: the result may depend on the user, so run as root and as nobody; other tests run as one of them")
     config.addinivalue_line("markers", "everywhere: of the tests with container engines, one for each engine and each user")
+    config.addinivalue_line("markers", "deep: only with --deep, since it takes long and finds little")
     config.addinivalue_line("markers", "xdist_group: of pytest-xdist, which may not be there")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(NamesWithoutGroup())
@@ -123,6 +124,7 @@ def pytest_collection_modifyitems(config, items):
     asked = [is_needed]
     if not config.getoption("deep"):
         of_one_user = OfOneUser(items)
+        asked.append(lambda item: not item.get_closest_marker("deep"))
         asked.append(lambda item: is_about_users(item) or is_contained(item) or of_one_user(item))
     if config.getoption("cases"):
         named = set(pathlib.Path(config.getoption("cases")).read_text().splitlines())
