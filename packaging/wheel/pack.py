@@ -17,8 +17,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 DISTRIBUTION = "adder_runtime"
 
 # From the tree into the wheel. What is missing here is left out: headers and libadder, which a compiler needs, and the units
-# of systemd and the profile of AppArmor, which hold the paths of an installation by root. The data has the distribution's
-# name, because `pip install --user` installs below ~/.local, whose share/adder holds the user's environments.
+# of systemd, which hold the paths of an installation by root. The data has the distribution's name, because `pip install --user` installs below ~/.local, whose share/adder holds the user's environments.
 PLACES = {
     "bin/adder": "scripts/adder",
     "libexec/adder": "data/libexec/adder",
@@ -28,7 +27,6 @@ PLACES = {
     "share/fish": "data/share/fish",
     "share/zsh": "data/share/zsh",
 }
-LEFT_OUT = ("share/adder/apparmor",)
 LIBRARIES = "data/libexec/adder/lib"
 
 # `uvx adder-runtime` runs the command that is named like the package.
@@ -69,10 +67,6 @@ MACHINES = {"Advanced Micro Devices X86-64": "x86_64", "AArch64": "aarch64"}
 LIBRARY_DIRECTORIES = ("usr/lib/{}-linux-gnu", "lib/{}-linux-gnu")
 
 
-def is_elf(content):
-    return content.startswith(b"\x7fELF")
-
-
 class Wheel:
     def __init__(self):
         self.files = {}  # path below .data or .dist-info -> (content, whether it is executable)
@@ -106,21 +100,19 @@ def digest(content):
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
 
 
-def add_tree(wheel, tree):
+def files_of(tree):
+    """(file, path in the wheel)"""
     for source, target in PLACES.items():
         for file in sorted(path for path in [tree / source, *(tree / source).rglob("*")] if path.is_file()):
-            inside = file.relative_to(tree)
-            if not any(inside.is_relative_to(left) for left in LEFT_OUT):
-                wheel.add_file(str(pathlib.PurePath(target, file.relative_to(tree / source))), file)
+            yield file, str(pathlib.PurePath(target, file.relative_to(tree / source)))
+
+
+def add_tree(wheel, tree):
+    for file, path in files_of(tree):
+        wheel.add_file(path, file)
     wheel.add("scripts/adder-runtime", SECOND_COMMAND.encode(), executable=True)
-
-
-def programs(wheel, tree):
-    """The tree's files in ELF that went into the wheel."""
-    for source in PLACES:
-        for file in sorted(path for path in [tree / source, *(tree / source).rglob("*")] if path.is_file()):
-            if is_elf(file.read_bytes()[:4]):
-                yield file
+    # pip removes a directory only if a file is directly in it.
+    wheel.add_file(f"{PLACES['share/adder']}/LICENSE", SOURCE / "LICENSE")
 
 
 def find_library(name, machine, root):
@@ -133,7 +125,8 @@ def find_library(name, machine, root):
 
 def bundle_libraries(wheel, tree, root):
     """Adds the libraries that the programs need, in turn. Returns their paths by name, the machine, and the glibc that all need."""
-    waiting, libraries, glibc, machines = list(programs(wheel, tree)), {}, (2, 0), set()
+    waiting = [file for file, path in files_of(tree) if wheel.files[path][0].startswith(b"\x7fELF")]
+    libraries, glibc, machines = {}, (2, 0), set()
     while waiting:
         elf = Elf(waiting.pop())
         machines.add(MACHINES[elf.machine])
