@@ -14,6 +14,7 @@
 #include "adder_types.h"
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/inherited_sockets.h"
 
 #define PID_TEXT 32
 
@@ -105,6 +106,17 @@ local_socket_take_lock (struct local_socket *socket, unsigned wait_s, GError **e
 
 /* ---- the socket ---- */
 
+static gboolean
+local_socket_note_file (struct local_socket *socket)
+{
+  struct stat st;
+  if (lstat (socket->path, &st) < 0)
+    return FALSE;
+  socket->device = st.st_dev;
+  socket->inode = st.st_ino;
+  return TRUE;
+}
+
 /* A descriptor that listens at the path, or -1. */
 static int
 local_socket_bind (struct local_socket *socket_at, GError **error)
@@ -127,14 +139,23 @@ local_socket_bind (struct local_socket *socket_at, GError **error)
     return -1;
   }
   /* The kernel's maximum: a burst of clients waits its turn instead of being refused. */
-  if (lstat (path, &st) < 0 || listen (fd, SOMAXCONN) < 0) {
+  if (!local_socket_note_file (socket_at) || listen (fd, SOMAXCONN) < 0) {
     error_from_errno (error, errno, "cannot listen on %s", path);
     unlink (path);
     return -1;
   }
-  socket_at->device = st.st_dev;
-  socket_at->inode = st.st_ino;
+  socket_at->inherited = FALSE;
   return fd_steal (&fd);
+}
+
+/* The same by a service manager's socket, or -1: there is none. */
+static int
+local_socket_inherit (struct local_socket *socket_at)
+{
+  autoclose int fd = inherited_sockets_find_unix (socket_at->path);
+  /* The file may be gone already. */
+  socket_at->inherited = fd >= 0 && local_socket_note_file (socket_at);
+  return socket_at->inherited ? fd_steal (&fd) : -1;
 }
 
 gboolean
@@ -148,7 +169,10 @@ local_socket_open (const char *path, unsigned wait_s, struct local_socket *ret_s
     return FALSE;
   }
   ret_socket->path = g_strdup (path);
-  if (local_socket_take_lock (ret_socket, wait_s, error))
+  if (!local_socket_take_lock (ret_socket, wait_s, error))
+    return FALSE;
+  ret_socket->fd = local_socket_inherit (ret_socket);
+  if (ret_socket->fd < 0)
     ret_socket->fd = local_socket_bind (ret_socket, error);
   return ret_socket->fd >= 0;
 }
@@ -174,7 +198,7 @@ void
 local_socket_mute (struct local_socket *socket)
 {
   /* A file that somebody else put there stays. */
-  if (socket->fd >= 0 && !local_socket_is_lost (socket))
+  if (socket->fd >= 0 && !socket->inherited && !local_socket_is_lost (socket))
     unlink (socket->path);
   fd_close (&socket->fd);
 }

@@ -13,6 +13,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/config.h"
+#include "common/inherited_sockets.h"
 #include "common/json.h"
 #include "common/local_socket.h"
 #include "common/log.h"
@@ -167,14 +168,15 @@ start_http (const struct serve_options *options, struct service *service, struct
       .changed = server_look,
       .data = server,
   };
+  gboolean must_listen = http_options.listen || inherited_sockets_http ()->len > 0;
   *ret_http = http_server_new (service, &http_options, &problem);
   if (*ret_http)
     tell_http (*ret_http);
-  else if (http_options.listen)
+  else if (must_listen)
     g_propagate_error (error, g_steal_pointer (&problem));
   else
     log_warning ("HTTP is not answered: %s", problem->message);
-  return *ret_http || !http_options.listen;
+  return *ret_http || !must_listen;
 }
 
 static gboolean
@@ -389,6 +391,15 @@ find_way (struct serve_options *options, const char *socket, int *ret_lock_fd, G
   return way;
 }
 
+/* Whether a service manager listens at the local socket for us: then connecting would be waiting for
+ * ourselves. */
+static gboolean
+is_activated (const char *socket)
+{
+  autoclose int fd = inherited_sockets_find_unix (socket);
+  return fd >= 0;
+}
+
 /* `adder serve` for a person or a supervisor. */
 static gboolean
 serve_by_hand (struct serve_options *options, GError **error)
@@ -399,7 +410,10 @@ serve_by_hand (struct serve_options *options, GError **error)
   log_to_stderr (config->log_level, config->log_format);
   autoclose int lock_fd = -1;
   g_autofree char *socket = socket_of (options, config, error);
-  enum way way = socket ? find_way (options, socket, &lock_fd, error) : WAY_FAILED;
+  gboolean ok = socket && (options->background || inherited_sockets_take (socket, error));
+  enum way way = !ok                     ? WAY_FAILED
+                 : is_activated (socket) ? WAY_SERVE
+                                         : find_way (options, socket, &lock_fd, error);
   config_free (config);
   if (way != WAY_SERVE)
     return way == WAY_DONE;

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/inherited_sockets.h"
 #include "interfaces/http/http_private.h"
 
 static gboolean
@@ -125,31 +126,35 @@ find_address (const char *text, GError **error)
   return NULL;
 }
 
+/* A descriptor that listens at ADDRESS, or -1 with errno. */
+static int
+listen_at (const struct addrinfo *address)
+{
+  const int one = 1;
+  autoclose int fd = inherited_sockets_find (address->ai_addr, address->ai_addrlen);
+  if (fd >= 0)
+    return fd_steal (&fd);
+  fd = socket (address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0 || setsockopt (fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 ||
+      (address->ai_family == AF_INET6 && setsockopt (fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one) < 0) ||
+      bind (fd, address->ai_addr, address->ai_addrlen) < 0)
+    return -1;
+  /* The kernel's maximum: a burst of clients waits its turn instead of being refused. */
+  return listen (fd, SOMAXCONN) < 0 ? -1 : fd_steal (&fd);
+}
+
 static gboolean
 listen_tcp (struct http_listener *listener, const char *text, GError **error)
 {
-  const int one = 1;
   struct addrinfo *found = find_address (text, error);
   if (!found)
     return FALSE;
   listener->tcp = TRUE;
   listener->loopback = is_loopback (found->ai_addr);
-  listener->socket.fd = socket (found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  int r = listener->socket.fd < 0
-              ? -1
-              : setsockopt (listener->socket.fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  if (r == 0 && found->ai_family == AF_INET6)
-    r = setsockopt (listener->socket.fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
-  if (r == 0)
-    r = bind (listener->socket.fd, found->ai_addr, found->ai_addrlen);
+  listener->socket.fd = listen_at (found);
   int err = errno;
   freeaddrinfo (found);
-  /* The kernel's maximum: a burst of clients waits its turn instead of being refused. */
-  if (r == 0 && listen (listener->socket.fd, SOMAXCONN) < 0) {
-    r = -1;
-    err = errno;
-  }
-  if (r < 0) {
+  if (listener->socket.fd < 0) {
     error_from_errno (error, err, "cannot listen on %s%s", text, listen_hint (err));
     if (error && err == EADDRINUSE)
       (*error)->code = ADDER_ERROR_BUSY;

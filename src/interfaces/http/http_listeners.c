@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "common/error.h"
+#include "common/inherited_sockets.h"
 #include "common/log.h"
 #include "common/module.h"
 #include "interfaces/http/http_private.h"
@@ -296,6 +297,16 @@ http_listeners_words (const char *addresses, GError **error)
   return NULL;
 }
 
+/* A service manager listens there, whatever is configured. */
+static void
+http_listeners_add_inherited (GPtrArray *words)
+{
+  const GPtrArray *inherited = inherited_sockets_http ();
+  for (guint i = 0; i < inherited->len; i++)
+    if (!g_ptr_array_find_with_equal_func (words, inherited->pdata[i], g_str_equal, NULL))
+      g_ptr_array_add (words, g_strdup (inherited->pdata[i]));
+}
+
 /* Only TCP uses a certificate: without a TCP address, an unreadable one does not matter. */
 static gboolean
 has_tcp (const GPtrArray *words)
@@ -543,9 +554,11 @@ http_listeners_open (struct http_server *server, GError **error)
 gboolean
 http_server_listen (struct http_server *server, const char *addresses, gboolean shown, GError **error)
 {
-  g_autoptr (GPtrArray) words = addresses ? http_listeners_words (addresses, error) : g_ptr_array_new ();
+  g_autoptr (GPtrArray) words =
+      addresses ? http_listeners_words (addresses, error) : g_ptr_array_new_with_free_func (g_free);
   if (!words)
     return FALSE;
+  http_listeners_add_inherited (words);
   g_mutex_lock (&server->opening);
   g_autoptr (GPtrArray) now = http_listeners_open (server, error);
   gboolean ok = now && listen_at_words (server, now, words, shown, error);

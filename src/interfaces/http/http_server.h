@@ -33,7 +33,8 @@ struct http_server *http_server_new (struct service *service, const struct http_
 /* /openapi.json of all tables, without a server. The caller's. */
 json_t *http_describe (void);
 
-/* Listens at ADDRESSES, separated by blanks, and closes all others but its own socket; NULL: that one alone.
+/* Listens at ADDRESSES, separated by blanks, and closes all others but its own socket and those of a service
+ * manager (common/inherited_sockets.h); NULL: at those alone.
  * Connections by a closed address are hung up. The certificate is read again. SHOWN: if there is no token,
  * one is made for somebody to see; otherwise none is made, and callers without a token wait. FALSE with
  * ERROR: an address in use, an unreadable certificate, an address that others can reach while there is no
