@@ -12,6 +12,7 @@ enum notification_kind {
   NOTIFICATION_TOOLS,        /* tools were switched on or off; no id, and everybody's */
   NOTIFICATION_APPROVAL,     /* it is asked for, decided, or gone: its id */
   NOTIFICATION_REVIEW,       /* it waits, or is settled: its id */
+  NOTIFICATION_DAEMON,       /* its program was replaced: the id is "daemon", and it is everybody's */
 };
 
 enum notification_change { NOTIFICATION_CREATED, NOTIFICATION_CHANGED, NOTIFICATION_ENDED };

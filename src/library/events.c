@@ -15,7 +15,7 @@
 
 const char *const event_kind_names[] = {
     [EVENT_RUN] = "run",       [EVENT_SESSION] = "session", [EVENT_APPROVAL] = "approval",
-    [EVENT_REVIEW] = "review", [EVENT_KINDS] = NULL,
+    [EVENT_REVIEW] = "review", [EVENT_DAEMON] = "daemon",   [EVENT_KINDS] = NULL,
 };
 static const char *const change_names[] = {
     [NOTIFICATION_CREATED] = "created",
@@ -141,7 +141,9 @@ event_at (const struct events *events, gsize index)
 static gboolean
 event_is_wanted (const struct event *event, const struct event_query *query)
 {
-  return (query->kinds & 1u << event->kind) && (!query->owner || strcmp (query->owner, event->owner) == 0);
+  gboolean is_theirs =
+      event->kind == EVENT_DAEMON || !query->owner || strcmp (query->owner, event->owner) == 0;
+  return (query->kinds & 1u << event->kind) && is_theirs;
 }
 
 /* Only those whom it concerns, and once until they look again: a run of one owner costs the others nothing.
@@ -217,6 +219,9 @@ event_kind_of (enum notification_kind kind, enum notification_change change, enu
     return TRUE;
   case NOTIFICATION_REVIEW:
     *ret_kind = EVENT_REVIEW;
+    return TRUE;
+  case NOTIFICATION_DAEMON:
+    *ret_kind = EVENT_DAEMON;
     return TRUE;
   default:
     return FALSE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What changed lately: runs, sessions, approvals and reviews, in one bounded ring for any number of readers
- * that come and go. Writers never wait for readers, and a reader that is too slow is told so.
+/* What changed lately: runs, sessions, approvals, reviews and the daemon itself, in one bounded ring for any
+ * number of readers that come and go. Writers never wait for readers, and a reader that is too slow is told
+ * so.
  *
  * An event is numbered by the microsecond at which it happened, so that numbers grow over restarts of a
  * daemon, and gaps between them tell nobody how much others do. */
@@ -13,7 +14,7 @@
 #include "engine/host/id.h"
 #include "engine/request/request.h"
 
-enum event_kind { EVENT_RUN, EVENT_SESSION, EVENT_APPROVAL, EVENT_REVIEW, EVENT_KINDS };
+enum event_kind { EVENT_RUN, EVENT_SESSION, EVENT_APPROVAL, EVENT_REVIEW, EVENT_DAEMON, EVENT_KINDS };
 extern const char *const event_kind_names[]; /* ends with NULL */
 
 struct event_run;
@@ -23,7 +24,7 @@ struct event {
   gint64 number;
   enum event_kind kind;
   enum notification_change change;
-  char *owner; /* "" for none */
+  char *owner; /* "" for none; of EVENT_DAEMON, which everybody sees */
   char id[ID_BYTES];
   struct event_run *run; /* of EVENT_RUN */
 };

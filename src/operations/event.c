@@ -45,13 +45,18 @@ event_show_review (AdderEngine *engine, const struct event *event)
 }
 
 static json_t *
+event_show_daemon (G_GNUC_UNUSED AdderEngine *engine, G_GNUC_UNUSED const struct event *event)
+{
+  return json_pack ("{s:s, s:b}", "version", adder_version (), "program_replaced", 1);
+}
+
+static json_t *
 event_to_json (AdderEngine *engine, const struct event *event)
 {
   static json_t *(*const shows[]) (AdderEngine * engine, const struct event *event) = {
-      [EVENT_RUN] = event_show_run,
-      [EVENT_SESSION] = event_show_session,
-      [EVENT_APPROVAL] = event_show_approval,
-      [EVENT_REVIEW] = event_show_review,
+      [EVENT_RUN] = event_show_run,           [EVENT_SESSION] = event_show_session,
+      [EVENT_APPROVAL] = event_show_approval, [EVENT_REVIEW] = event_show_review,
+      [EVENT_DAEMON] = event_show_daemon,
   };
   g_autofree char *time = text_time (event->number);
   json_t *object = shows[event->kind](engine, event);
@@ -103,15 +108,16 @@ event_list (const struct operation_call *call, GError **error)
 static const struct field event_fields[] = {
     WHOLE ("seq", "Its number, which grows: the microsecond since 1970 at which it happened."),
     TEXT ("time", "In UTC."),
-    TEXT ("kind", "run, session, approval or review."),
+    TEXT ("kind", "run, session, approval, review or daemon."),
     TEXT ("change", "created, changed or ended."),
-    TEXT ("id", "The id of the run, session, approval or review."),
+    TEXT ("id", "The id of the run, session, approval or review; \"daemon\"."),
     {.name = "object",
      .types = FIELD_OBJECT | FIELD_NULL,
      .items = FIELD_ANY,
      .text = "What it is about: a run as it was then, as in `run.list` without `can_follow`, with its "
              "`tool`, and `outcome` and `wall_ms` once it has ended; a session, an approval or a review as "
-             "it is now, as in its list, or null if it is gone."},
+             "it is now, as in its list, or null if it is gone. The daemon, with its `version` and "
+             "`program_replaced`: a newer one is installed, and sessions end when the daemon is restarted."},
     FIELD_END ("Event"),
 };
 static const struct field event_list_fields[] = {
@@ -122,7 +128,7 @@ static const struct field event_list_fields[] = {
     FIELD_END ("EventList"),
 };
 
-#define KIND "(run|session|approval|review)"
+#define KIND "(run|session|approval|review|daemon)"
 
 static const struct field event_list_params[] = {
     {.name = "after",
@@ -135,8 +141,8 @@ static const struct field event_list_params[] = {
     {.name = "kinds",
      .types = FIELD_TEXT,
      .optional = TRUE,
-     .pattern = "^" KIND "(," KIND "){0,3}$",
-     .pattern_words = "words from run, session, approval and review, with commas between them",
+     .pattern = "^" KIND "(," KIND "){0,4}$",
+     .pattern_words = "words from run, session, approval, review and daemon, with commas between them",
      .text = "Only these kinds."},
     {.name = "limit",
      .types = FIELD_INTEGER,

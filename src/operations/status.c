@@ -29,6 +29,10 @@ static const struct field status_fields[] = {
     SOME (.name = "runs", .types = FIELD_INTEGER, .text = "How many there were."),
     SOME (.name = "config_changed", .types = FIELD_BOOLEAN,
           .text = "Whether the configuration has changed since it was read; adder serve reload applies it."),
+    SOME (.name = "program_replaced", .types = FIELD_BOOLEAN,
+          .text =
+              "Whether the daemon's program was replaced since it started; a restart changes to the new one, "
+              "and ends sessions."),
     SOME (.name = "http", .types = FIELD_LIST, .items = FIELD_TEXT,
           .text = "The addresses at which it serves HTTP."),
     SOME (.name = "http_connections", .types = FIELD_INTEGER, .text = "There."),

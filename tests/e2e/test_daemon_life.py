@@ -200,6 +200,32 @@ def test_a_daemon_outlives_the_upgrade_of_its_program(own_adder):
     assert "standard" in listed and (ran.stdout, ran.stderr) == ("1\n", "")
 
 
+def test_an_upgrade_is_told_to_those_who_have_sessions(own_adder):
+    call = newer(own_adder)
+    assert call("serve", "--background").returncode == 0
+    assert own_adder.call("session", "new", "--env", "system", "--name", "kept").returncode == 0
+    token = own_adder.call("token", "new", "anna").stdout.strip()
+    after = ask(own_adder, "GET", "/v1/events")[1]["next"]
+    assert not own_adder.status()["program_replaced"]
+    program = own_adder.directory / "newer/bin/adder"
+    # A file beside it is none of the daemon's business.
+    own_adder.own(shutil.copy2(program, program.with_name("adder.new"))).rename(program.with_name("other"))
+    assert not own_adder.status()["program_replaced"]
+    # As dpkg does it.
+    shutil.copy2(program, program.with_name("adder.new")).replace(program)
+    waits = f"/v1/events?after={after}&wait_ms=60000&kinds=daemon"
+    connection = http_bed.UnixConnection(http_socket(own_adder))
+    connection.request("GET", waits, headers={"Authorization": f"Bearer {token}"})
+    (event,) = json.loads(connection.getresponse().read())["events"]
+    assert (event["kind"], event["change"], event["id"]) == ("daemon", "changed", "daemon")
+    assert event["object"] == {"version": own_adder.status()["version"], "program_replaced": True}
+    assert own_adder.status()["program_replaced"]
+    assert "the program was replaced" in own_adder.call("serve", "status").stdout
+    assert own_adder.call("run", "--session", "kept", "-c", "print(6 * 7)").stdout == "42\n"
+    assert call("serve", "stop", "--force").returncode == 0
+
+
+
 def test_versions_that_do_not_understand_each_other_say_both(own_adder):
     """A daemon that greets with another number, as one of another version does."""
     version = own_adder.call("--version").stdout.strip()

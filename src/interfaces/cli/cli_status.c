@@ -97,11 +97,16 @@ print_status (json_t *status, gboolean json)
   json_object_del (json_object_get (status, "engine"), "totals");
   gboolean changed = json_is_true (json_object_get (status, "config_changed"));
   json_object_del (status, "config_changed");
+  gboolean replaced = json_is_true (json_object_get (status, "program_replaced"));
+  json_object_del (status, "program_replaced");
   if (json_integer_value (json_object_get (status, "idle_exit_ms")) == 0)
     json_object_set_new (status, "idle_exit_ms", json_string ("never"));
   print_members (status, 0);
   if (changed)
     printf ("the configuration has changed since the daemon read it: adder serve reload applies it\n");
+  if (replaced)
+    printf ("the program was replaced since the daemon started: a restart changes to the new one, and ends "
+            "sessions\n");
 }
 
 static int

@@ -3,9 +3,9 @@
  *
  * Theory of operation. The main thread accepts, and waits on four descriptors: the listening socket, a
  * signalfd, an eventfd by which a connection's thread says that it ended or that STOP was asked for, and an
- * inotify instance that tells when files of the socket's directory are removed, and when the file of tokens
- * changes. A connection's thread reads a request, carries it out by the library's blocking calls, writes
- * what comes of it, and reads the next one.
+ * inotify instance that tells when files of the socket's directory are removed, when the file of tokens
+ * changes, and when the program is replaced. A connection's thread reads a request, carries it out by the
+ * library's blocking calls, writes what comes of it, and reads the next one.
  *
  * Who may connect: the socket is 0600 in a directory that is 0700, and the kernel's word for the peer's user
  * id is compared on top of it, because a socket given with --socket may lie in a directory that others can
@@ -26,6 +26,7 @@
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -33,6 +34,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "common/notifications.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/socket/server_private.h"
 #include "library/library.h"
@@ -42,6 +44,8 @@
 #define END_WAIT_US     (15 * G_USEC_PER_SEC)
 #define REQUEST_WAIT_MS (5 * 60 * 1000) /* a connection that asks nothing for so long is closed */
 #define TELL_US         G_USEC_PER_SEC
+#define SELF            "/proc/self/exe"
+#define PROGRAM_EVENTS  (IN_MOVED_TO | IN_CREATE)
 #define TOKENS_EVENTS   (IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB)
 
 /* ---- start ---- */
@@ -75,6 +79,17 @@ watch_tokens (struct server *server)
   server->tokens_name = path ? g_path_get_basename (path) : NULL;
 }
 
+/* So that clients can save what their sessions hold before somebody restarts the daemon. */
+static void
+watch_program (struct server *server)
+{
+  server->program = g_file_read_link (SELF, NULL);
+  g_autofree char *directory = server->program ? g_path_get_dirname (server->program) : NULL;
+  if (directory && server->removed_fd >= 0)
+    server->program_watch =
+        inotify_add_watch (server->removed_fd, directory, PROGRAM_EVENTS | IN_MASK_ADD | IN_ONLYDIR);
+}
+
 /* Whether the process belongs to a terminal. */
 static gboolean
 has_terminal (void)
@@ -100,7 +115,7 @@ struct server *
 server_new (const struct server_options *options, GError **error)
 {
   struct server *server = g_new0 (struct server, 1);
-  server->wake_fd = server->removed_fd = server->tokens_watch = -1;
+  server->wake_fd = server->removed_fd = server->tokens_watch = server->program_watch = -1;
   server->socket = LOCAL_SOCKET_CLOSED;
   server->max_connections = options->max_connections;
   server->log_code = options->log_code;
@@ -128,6 +143,7 @@ server_free (struct server *server)
   fd_close (&server->wake_fd);
   fd_close (&server->removed_fd);
   g_free (server->tokens_name);
+  g_free (server->program);
   local_socket_close (&server->socket);
   UNSHARED (server);
   g_hash_table_destroy (server->connections);
@@ -404,6 +420,28 @@ is_of_tokens (const struct server *server, const struct inotify_event *event)
          strcmp (event->name, server->tokens_name) == 0;
 }
 
+/* A new file with the program's name. Files of others come and go beside it. */
+static gboolean
+is_of_program (const struct server *server, const struct inotify_event *event)
+{
+  return event->wd == server->program_watch && event->len > 0 &&
+         strcmp (event->name, strrchr (server->program, '/') + 1) == 0;
+}
+
+static void
+note_program (struct server *server)
+{
+  struct stat own, now;
+  if (g_atomic_int_get (&server->program_replaced) || stat (SELF, &own) < 0 ||
+      stat (server->program, &now) < 0 || (own.st_dev == now.st_dev && own.st_ino == now.st_ino))
+    return;
+  g_atomic_int_set (&server->program_replaced, TRUE);
+  log_warning ("the program %s was replaced: a restart changes to the new one, and ends sessions",
+               server->program);
+  notifications_send (server->service->engine->engine->notifications, NOTIFICATION_DAEMON,
+                      NOTIFICATION_CHANGED, NULL, "daemon");
+}
+
 /* Empties the inotify instance. TRUE: the file of tokens has changed. */
 static gboolean
 take_changes (struct server *server)
@@ -415,6 +453,8 @@ take_changes (struct server *server)
     for (ssize_t at = 0; at < got;) {
       const struct inotify_event *event = (const struct inotify_event *)(gconstpointer)(buffer + at);
       found |= is_of_tokens (server, event);
+      if (is_of_program (server, event))
+        note_program (server);
       at += (ssize_t)(sizeof *event + event->len);
     }
   return found;
@@ -521,6 +561,7 @@ server_loop (struct server *server, GError **error)
   if (signal_fd < 0)
     return error_from_errno (error, errno, "cannot make a signalfd");
   watch_tokens (server);
+  watch_program (server);
   gboolean ok = accept_until_end (server, signal_fd, error);
   end_connections (server);
   return ok;

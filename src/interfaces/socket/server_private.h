@@ -18,6 +18,9 @@ struct server {
   int wake_fd, removed_fd; /* an eventfd; an inotify instance, -1: there is none */
   int tokens_watch;        /* of that, where the file of tokens is; -1: none */
   char *tokens_name;       /* the file's name there */
+  int program_watch;       /* the same for the daemon's program */
+  char *program;           /* its path; NULL: unknown */
+  gint program_replaced;   /* another file has its name now; atomic */
   gboolean had_terminal, logged_to_terminal;
   guint max_connections;
   gint64 told_us;    /* when the log was last told that somebody was turned away */

@@ -339,6 +339,8 @@ server_status (gpointer data, int watch_fd)
                  (json_int_t)idle_exit_ms, "connections", (int)connections, "running", (int)running, "runs",
                  (json_int_t)runs);
   json_object_set_new (status, "config_changed", json_boolean (server_is_stale (server)));
+  json_object_set_new (status, "program_replaced",
+                       json_boolean (g_atomic_int_get (&server->program_replaced)));
   if (http) {
     json_t *addresses = json_array ();
     g_auto (GStrv) urls = http_server_addresses (http);

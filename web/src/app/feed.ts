@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { ask, isSignedOut, queryOf } from "./api.js";
 import { caller, everybody } from "./caller.js";
 
-export type EventKind = "run" | "session" | "approval" | "review";
+export type EventKind = "run" | "session" | "approval" | "review" | "daemon";
 
 /** One change, as `event.list` has it. */
 export interface FeedEvent {

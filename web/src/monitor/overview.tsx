@@ -21,6 +21,7 @@ export function Overview() {
     <>
       {statusFailure.value && <Failure>{statusFailure.value}</Failure>}
       {now.config_changed && <Reload />}
+      {now.program_replaced && <p class="notice" role="status">A newer program is installed. Restarting the daemon changes to it, and ends sessions.</p>}
       {now.engine.store.last_problem && <Failure>The store has a problem: {now.engine.store.last_problem}</Failure>}
       <Tiles now={now} />
       <div class="runs-bar">

@@ -26,6 +26,7 @@ export interface Status {
   running: number;
   runs: number;
   config_changed: boolean;
+  program_replaced: boolean;
   http: string[];
   http_connections: number;
   engine: {
