@@ -362,4 +362,6 @@ packages() {
   web_tools
   rm -rf -- build/dist
   packaging/wheel/build build/dist >&2
+  command -v dpkg-buildpackage dh >/dev/null || { say "Not a Debian with debhelper: no Debian packages"; return 0; }
+  packaging/debian/build build/dist >&2
 }
