@@ -179,6 +179,7 @@ struct config {
   live_number http_alive_ms;     /* between signs of life of a stream that has nothing to say */
   /* who may */
   char *http_tokens;             /* file of tokens; NULL: tokens_file() finds it in the state directory */
+  char *http_token_file;         /* with one more token; or NULL */
   live_text http_hosts;          /* names by which the server is called, beside its addresses; or NULL */
   live_text http_origins;        /* whose pages may ask from a browser; or NULL: its own alone */
   live_text http_roots;          /* NAME=FOLDER:MODE, directories that callers may name; or NULL */

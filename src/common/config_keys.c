@@ -434,6 +434,9 @@ const struct config_row config_table[] = {
      .text = "Interval of comments in an idle stream of events, so that no intermediary closes it."},
     {"http", "tokens", CONFIG_PATH, AT (http_tokens), .computed_as = "tokens.json in the state directory",
      .text = "The file of tokens, which `adder token` writes. It contains digests, not tokens."},
+    {"http", "token_file", CONFIG_PATH, AT (http_token_file), .computed_as = "none",
+     .text = "A file with one more token, of 32 characters or more, readable only by its owner: for "
+             "containers, whose secrets are files. Its holder has the role user and is called `startup`."},
     {"http", "hosts", CONFIG_TEXT, LIVE (http_hosts), .computed_as = "none",
      .text = "The server's names that the header Host may contain, besides `localhost` and the address of "
              "the connection; separated by blanks, without ports."},

@@ -17,11 +17,13 @@
 #include "common/text.h"
 #include "interfaces/http/identify_browser.h"
 #include "interfaces/http/identify_private.h"
+#include "interfaces/http/secret_file.h"
 #include "policy/roots.h"
 #include "policy/tokens_file.h"
 
 #define REALM            "adder"
 #define STARTUP_TOKEN    "startup"
+#define GIVEN_TOKEN_MIN  32
 #define OWNERS_MAX       16384
 #define ADDRESSES_MAX    4096
 #define LOGGED_A_MINUTE  60 /* wrong tokens, from all addresses together */
@@ -30,7 +32,7 @@
 #define ADDRESS_BYTES    64
 #define PREFIX_OF_A_SITE 8 /* bytes of an IPv6 address: its holder has all addresses below them */
 
-/* The token of the user who started the server. */
+/* The token of the user who started the server: shown to them, or given in a file. */
 struct startup {
   char *secret, *digest;
   struct principal *who;
@@ -50,11 +52,10 @@ startup_free (struct startup *startup)
   g_free (startup);
 }
 
-/* For the terminal where the server was started, and so never where others may reach it. */
+/* SECRET is taken over; NULL: FALSE. */
 static gboolean
-make_startup_token (struct identify *identify, GError **error)
+keep_startup_token (struct identify *identify, char *secret)
 {
-  char *secret = token_new_secret (error);
   if (!secret)
     return FALSE;
   struct startup *startup = g_new0 (struct startup, 1);
@@ -66,11 +67,25 @@ make_startup_token (struct identify *identify, GError **error)
   return TRUE;
 }
 
+static gboolean
+read_startup_token (struct identify *identify, const char *file, GError **error)
+{
+  char *secret = secret_file_read (file, "[http] token_file", error);
+  if (secret && strlen (secret) < GIVEN_TOKEN_MIN) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "[http] token_file: the token in %s has fewer than %d characters", file, GIVEN_TOKEN_MIN);
+    explicit_bzero (secret, strlen (secret));
+    g_clear_pointer (&secret, g_free);
+  }
+  identify->startup_is_given = secret != NULL;
+  return keep_startup_token (identify, secret);
+}
+
 /* Whether anybody has a token of their own. */
 static gboolean
 has_tokens (struct identify *identify)
 {
-  return identify->oauth || tokens_count (identify->tokens) > 0;
+  return identify->oauth || identify->startup_is_given || tokens_count (identify->tokens) > 0;
 }
 
 gboolean
@@ -85,7 +100,8 @@ identify_fill (struct identify *identify, GError **error)
 {
   const struct config *config = identify->config;
   return identify_check_config (config, error) && oauth_new (config, &identify->oauth, error) &&
-         (identify->tokens = tokens_new (config, error));
+         (identify->tokens = tokens_new (config, error)) &&
+         (!config->http_token_file || read_startup_token (identify, config->http_token_file, error));
 }
 
 gboolean
@@ -98,7 +114,9 @@ identify_open_to (struct identify *identify, enum identify_reach reach, gboolean
   if (has_tokens (identify))
     return TRUE;
   if (reach == IDENTIFY_LOOPBACK && shown)
-    return g_atomic_pointer_get (&identify->startup) || make_startup_token (identify, error);
+    /* For the terminal where the server was started, and so never where others may reach it. */
+    return g_atomic_pointer_get (&identify->startup) ||
+           keep_startup_token (identify, token_new_secret (error));
   if (reach == IDENTIFY_LOOPBACK) {
     log_warning (
         "http: there is no token yet, and all requests are refused: adder token new NAME creates one");
@@ -395,7 +413,7 @@ identify_secret (struct identify *identify, const struct identify_facts *facts, 
   if (identity->who)
     return TRUE;
   const struct startup *startup = g_atomic_pointer_get (&identify->startup);
-  if (startup && g_str_has_prefix (secret, TOKEN_PREFIX)) {
+  if (startup && (identify->startup_is_given || g_str_has_prefix (secret, TOKEN_PREFIX))) {
     g_autofree char *digest = token_digest (secret);
     if (strcmp (digest, startup->digest) == 0) {
       identity->who = principal_ref (startup->who);

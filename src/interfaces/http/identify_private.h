@@ -16,7 +16,8 @@ struct identify {
   struct tokens *tokens;
   struct oauth *oauth; /* or NULL */
   struct rates *owners, *failures;
-  struct startup *startup; /* or NULL; set once, then constant */
+  struct startup *startup;   /* or NULL; set once, then constant */
+  gboolean startup_is_given; /* in a file; constant */
   struct sign_in_codes *codes;
   MUTEX (identify) lock;
   /* Digest of a browser's token -> that of the one that it got instead; "" while that is being made. */

@@ -3,22 +3,18 @@
  * digest of the token; the numbers of answers and of simultaneous questions are bounded. */
 #include "interfaces/http/oauth.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "adder.h"
-#include "base/fd.h"
 #include "common/error.h"
 #include "common/guarded.h"
 #include "common/http_client.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "interfaces/http/secret_file.h"
 #include "policy/profile_list.h"
 
 #define ANSWER_BYTES      (64 << 10)
-#define SECRET_BYTES      4096
 #define SUBJECT_BYTES     200
 #define QUESTIONS_MAX     32 /* at once: each occupies a thread */
 #define WELL_KNOWN        "/.well-known/oauth-protected-resource"
@@ -107,30 +103,6 @@ check_settings (const struct config *config, GError **error)
   return words != NULL;
 }
 
-static gboolean
-read_secret (const char *file, char **ret_secret, GError **error)
-{
-  struct stat status;
-  autoclose int fd = open (file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0 || fstat (fd, &status) < 0)
-    return error_from_errno (error, errno, "[oauth] secret_file: cannot open %s", file);
-  if (!S_ISREG (status.st_mode) || (status.st_mode & (S_IRWXG | S_IRWXO)) || status.st_size > SECRET_BYTES) {
-    g_set_error (
-        error, ADDER_ERROR, ADDER_ERROR_INVALID,
-        "[oauth] secret_file: %s must be a file that nobody else may read (chmod 600), of at most %d "
-        "bytes",
-        file, SECRET_BYTES);
-    return FALSE;
-  }
-  g_autofree char *text = g_malloc0 ((gsize)status.st_size + 1);
-  int r = fd_read_all (fd, text, (gsize)status.st_size);
-  if (r < 0)
-    return error_from_errno (error, r, "[oauth] secret_file: cannot read %s", file);
-  *ret_secret = g_strdup (g_strstrip (text));
-  explicit_bzero (text, strlen (text));
-  return TRUE;
-}
-
 static void
 remembered_free (gpointer data)
 {
@@ -147,7 +119,8 @@ oauth_new (const struct config *config, struct oauth **ret_oauth, GError **error
   if (!config->oauth_issuer)
     return TRUE;
   if (!check_settings (config, error) ||
-      (config->oauth_secret_file && !read_secret (config->oauth_secret_file, &secret, error)))
+      (config->oauth_secret_file &&
+       !(secret = secret_file_read (config->oauth_secret_file, "[oauth] secret_file", error))))
     return FALSE;
   if (!http_client_load (error))
     return FALSE;
