@@ -24,6 +24,7 @@
 #include "base/syscalls.h"
 #include "sandbox/landlock.h"
 #include "sandbox/namespaces.h"
+#include "sandbox/probe_container.h"
 #include "sandbox/probe_reason.h"
 
 /* mount_setattr is the newest call that nothing stands in for. */
@@ -97,16 +98,19 @@ is_at_least (const struct probe *probe, unsigned major, unsigned minor)
 
 enum trial_step { TRIAL_CLONE, TRIAL_MAP, TRIAL_MOUNT, TRIAL_PROC, TRIAL_DONE };
 
-/* How far the child came, and the errno of the step that stopped it. */
+/* How far the child came, and the errno of the step that stopped it. SEALABLE as in struct probe. */
 struct trial {
   int step, err;
+  bool sealable;
 };
 
 static struct trial
 try_in_child (int proc_fd, uid_t uid, gid_t gid)
 {
   if (namespaces_map (proc_fd, "self", 0, uid, 0, gid, NULL) < 0)
-    return (struct trial){TRIAL_MAP, errno};
+    return (struct trial){TRIAL_MAP, errno, false};
+  autoclose int most = openat (proc_fd, "sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+  bool sealable = most >= 0;
   if (unshare (CLONE_NEWNS) < 0 || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
     return (struct trial){TRIAL_MOUNT, errno};
   autoclose int context = sys_fsopen ("tmpfs", FSOPEN_CLOEXEC);
@@ -117,8 +121,8 @@ try_in_child (int proc_fd, uid_t uid, gid_t gid)
   if (proc >= 0 && sys_fsconfig (proc, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
     mounted = sys_fsmount (proc, FSMOUNT_CLOEXEC, 0);
   if (mounted < 0)
-    return (struct trial){TRIAL_PROC, errno};
-  return (struct trial){TRIAL_DONE, 0};
+    return (struct trial){TRIAL_PROC, errno, sealable};
+  return (struct trial){TRIAL_DONE, 0, sealable};
 }
 
 /* The child gives no signal when it ends and is waited for by its descriptor: a program that embeds us, with
@@ -127,7 +131,7 @@ try_in_child (int proc_fd, uid_t uid, gid_t gid)
 static struct trial
 try_namespaces (void)
 {
-  struct trial trial = {TRIAL_CLONE, 0};
+  struct trial trial = {TRIAL_CLONE, 0, false};
   int pidfd_number = -1, pipe_fds[2];
   uid_t uid = geteuid ();
   gid_t gid = getegid ();
@@ -170,6 +174,9 @@ static const struct finding userns_findings[] = {
                                "kernel.apparmor_restrict_unprivileged_userns is 1",
                                "load an AppArmor profile that allows userns for adder-zygote, or "
                                "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
+    [PROBE_USERNS_PROFILE] = {"profile",
+                              "without rights: refused by the AppArmor profile that this runs under",
+                              "run Adder without that profile, or allow mounts and userns in it"},
     [PROBE_USERNS_SECCOMP] = {"seccomp",
                               "refused by the system call filter of the container that this runs in",
                               UNCONFINED},
@@ -204,9 +211,19 @@ probe_proc (struct probe *probe, struct trial trial)
       "a new one is refused: parts of /proc are masked here, as in most containers; sandboxes have no /proc",
       "start the container with an unmasked /proc: --security-opt systempaths=unconfined (Docker), "
       "procMount: Unmasked (Kubernetes)"};
+  static const struct finding read_only = {
+      "masked",
+      "/proc/sys is read-only here, as in most containers: code cannot be kept from making user namespaces "
+      "of "
+      "its own",
+      "start the container with an unmasked /proc: --security-opt systempaths=unconfined (Docker), "
+      "procMount: Unmasked (Kubernetes)"};
   struct probe_line *line = &probe->line[PROBE_PROC];
   probe->fresh_proc = trial.step == TRIAL_DONE;
-  if (probe->fresh_proc)
+  probe->sealable = trial.sealable;
+  if (probe->userns == PROBE_USERNS_OK && !probe->sealable)
+    put_finding (line, &read_only, NULL);
+  else if (probe->fresh_proc)
     put_finding (line, &ok, NULL);
   else if (probe->userns == PROBE_USERNS_OK)
     put_finding (line, &masked, strerror (trial.err));
@@ -352,8 +369,8 @@ probe_landlock (struct probe *probe)
 
 static const struct finding cgroup_findings[] = {
     [PROBE_CGROUP_NONE] = {"none", "not mounted", "mount -t cgroup2 none /sys/fs/cgroup"},
-    [PROBE_CGROUP_V1] = {"v1", "v1, as root: " COUNTED, NULL},
-    [PROBE_CGROUP_MIXED] = {"mixed", "v1 beside v2, the controllers in v1, as root: " COUNTED, NULL},
+    [PROBE_CGROUP_V1] = {"v1", "v1, and ours to divide: " COUNTED, NULL},
+    [PROBE_CGROUP_MIXED] = {"mixed", "v1 beside v2, the controllers in v1, ours to divide: " COUNTED, NULL},
     [PROBE_CGROUP_V2] = {"v2", "v2, delegated: " COUNTED, NULL},
     [PROBE_CGROUP_V2_UNDELEGATED] =
         {"v2-undelegated", "v2, but not ours to divide",
@@ -416,9 +433,23 @@ find_level (const struct probe *probe)
 {
   if (!probe->seccomp || !probe->basic_calls)
     return 0;
-  if (probe->userns != PROBE_USERNS_OK || !probe->line[PROBE_KERNEL].good)
+  if (!probe->namespaces || !probe->sealable)
     return probe->landlock_abi >= LANDLOCK_ABI_ALONE ? 1 : 0;
   return probe->cgroup_mode == CGROUP_NONE ? 2 : 3;
+}
+
+/* In a container, what to do is to start it with other options. */
+static void
+name_options (struct probe *probe)
+{
+  probe->engine = probe_find_engine ("");
+  for (int i = 0; i < PROBE_FACTS; i++) {
+    struct probe_line *line = &probe->line[i];
+    const char *option =
+        line->good ? NULL : probe_engine_option (probe->engine, (enum probe_fact)i, line->state);
+    if (option)
+      REMEDY (line, "%s", option);
+  }
 }
 
 void
@@ -442,6 +473,8 @@ probe_host (struct probe *ret_probe, unsigned flags)
   probe_landlock (&probe);
   probe_cgroup (&probe, flags);
   probe_huge_pages (&probe);
+  name_options (&probe);
+  probe.namespaces = probe.seccomp && probe.userns == PROBE_USERNS_OK && probe.line[PROBE_KERNEL].good;
   probe.level = find_level (&probe);
   *ret_probe = probe;
 }

@@ -14,10 +14,20 @@ enum probe_userns {
   PROBE_USERNS_MAX,      /* user.max_user_namespaces is 0 or reached */
   PROBE_USERNS_CLONE,    /* kernel.unprivileged_userns_clone is 0 (Debian, older) */
   PROBE_USERNS_APPARMOR, /* kernel.apparmor_restrict_unprivileged_userns (Ubuntu) */
+  PROBE_USERNS_PROFILE,  /* the AppArmor profile that we are under */
   PROBE_USERNS_SECCOMP,  /* the filter of a container that we are in */
   PROBE_USERNS_CHROOT,   /* refused to processes in a chroot */
   PROBE_USERNS_KERNEL,   /* not built in */
   PROBE_USERNS_OTHER,    /* another security module; the errno is in the text */
+};
+
+/* Whose container this process is in. */
+enum probe_engine {
+  PROBE_ENGINE_NONE, /* none that can be recognised */
+  PROBE_ENGINE_DOCKER,
+  PROBE_ENGINE_PODMAN,
+  PROBE_ENGINE_KUBERNETES,
+  PROBE_ENGINES,
 };
 
 enum probe_cgroup {
@@ -55,9 +65,12 @@ struct probe {
   char release[65]; /* "6.18.44" as uname says */
   unsigned major, minor;
   bool root;
+  enum probe_engine engine;
   bool basic_calls; /* the system calls that level 1 needs too */
   enum probe_userns userns;
+  bool namespaces; /* sandboxes can have namespaces of their own, perhaps without all of their promises */
   bool fresh_proc;
+  bool sealable; /* code can be kept from making further user namespaces: /proc/sys can be written to */
   bool seccomp;
   int landlock_abi; /* 0: none */
   enum probe_cgroup cgroup;

@@ -81,6 +81,20 @@ has_other_root (const char *root)
 
 /* ---- user namespaces ---- */
 
+/* Whether a profile of AppArmor confines this process. */
+static bool
+has_profile (const char *root)
+{
+  char mode[16] = "";
+  FILE *file = probe_reason_open_below (root, "/proc/self/attr/current");
+  /* "docker-default (enforce)"; "unconfined". */
+  if (file && fscanf (file, "%*s (%15[a-z]", mode) != 1)
+    mode[0] = '\0';
+  if (file)
+    fclose (file);
+  return strcmp (mode, "enforce") == 0;
+}
+
 /* Root of the host; one of a user namespace is held by the settings for ordinary users. */
 static bool
 is_host_root (const char *root)
@@ -110,6 +124,9 @@ probe_explain_userns (const char *root, const struct probe_refusal *refusal)
     return PROBE_USERNS_CLONE;
   if (ordinary && read_setting (root, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0) != 0)
     return PROBE_USERNS_APPARMOR;
+  /* A profile refuses the mounts in it, or since AppArmor 4 the namespace, with EACCES; a filter does not. */
+  if (refusal->err == EACCES && has_profile (root))
+    return PROBE_USERNS_PROFILE;
   if (refusal->filtered)
     return PROBE_USERNS_SECCOMP;
   return PROBE_USERNS_OTHER;

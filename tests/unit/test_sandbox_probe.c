@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sandbox/mountinfo.h"
+#include "sandbox/probe_container.h"
 #include "sandbox/probe_reason.h"
 #include "suite.h"
 
@@ -49,6 +50,7 @@ host_free (char *path)
 
 #define MOUNTS   "proc/self/mountinfo"
 #define IDS      "proc/self/uid_map"
+#define PROFILE  "proc/self/attr/current"
 #define LIMIT    "proc/sys/user/max_user_namespaces"
 #define CLONE    "proc/sys/kernel/unprivileged_userns_clone"
 #define APPARMOR "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
@@ -113,6 +115,22 @@ static const struct refusal_case {
      FILES (MOUNTS, MOUNTED, IDS, HOST_IDS, LIMIT, "100\n"),
      {EACCES, true, false},
      PROBE_USERNS_OTHER},
+    {"profile",
+     FILES (MOUNTS, MOUNTED, IDS, OWN_IDS, PROFILE, "docker-default (enforce)\n"),
+     {EACCES, false, true},
+     PROBE_USERNS_PROFILE},
+    {"profile-that-only-complains",
+     FILES (MOUNTS, MOUNTED, IDS, OWN_IDS, PROFILE, "docker-default (complain)\n"),
+     {EACCES, false, true},
+     PROBE_USERNS_SECCOMP},
+    {"no-profile",
+     FILES (MOUNTS, MOUNTED, IDS, OWN_IDS, PROFILE, "unconfined\n"),
+     {EACCES, true, true},
+     PROBE_USERNS_SECCOMP},
+    {"filter-beside-a-profile",
+     FILES (MOUNTS, MOUNTED, IDS, OWN_IDS, PROFILE, "docker-default (enforce)\n"),
+     {EPERM, true, true},
+     PROBE_USERNS_SECCOMP},
     {"nothing-can-be-read", FILES (NULL), {EPERM, true, false}, PROBE_USERNS_OTHER},
     {"settings-are-no-numbers",
      FILES (MOUNTS, MOUNTED, IDS, "x", LIMIT, "", CLONE, "x", APPARMOR, "\n"),
@@ -127,6 +145,48 @@ test_refusal (gconstpointer data)
   char *root = host_new (row->files);
   g_assert_cmpint (probe_explain_userns (root, &row->refusal), ==, row->reason);
   host_free (root);
+}
+
+#define OVERLAY "25 1 0:50 / / rw - overlay overlay rw\n"
+#define PART    "25 1 8:1 /var/lib/vfs/1 / rw - ext4 /dev/sda1 rw\n"
+#define POD     "0::/kubepods/burstable/pod1/2\n"
+
+/* A machine may have been made from an image, with all that the image has. */
+static void
+test_engines (void)
+{
+  static const struct {
+    const char *files[8];
+    enum probe_engine engine;
+  } rows[] = {
+      {FILES (MOUNTS, OVERLAY, ".dockerenv", ""), PROBE_ENGINE_DOCKER},
+      {FILES (MOUNTS, PART, ".dockerenv", ""), PROBE_ENGINE_DOCKER},
+      {FILES (MOUNTS, MOUNTED, ".dockerenv", ""), PROBE_ENGINE_NONE},
+      {FILES (MOUNTS, OVERLAY, "run/.containerenv", ""), PROBE_ENGINE_PODMAN},
+      {FILES (MOUNTS, OVERLAY, "var/run/secrets/kubernetes.io/x", "", ".dockerenv", ""),
+       PROBE_ENGINE_KUBERNETES},
+      {FILES (MOUNTS, OVERLAY, "proc/self/cgroup", POD), PROBE_ENGINE_KUBERNETES},
+      {FILES (MOUNTS, OVERLAY, "proc/self/cgroup", "0::/\n"), PROBE_ENGINE_NONE},
+      {FILES (MOUNTS, "", ".dockerenv", ""), PROBE_ENGINE_NONE},
+      {FILES (".dockerenv", ""), PROBE_ENGINE_NONE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
+    char *root = host_new (rows[i].files);
+    g_assert_cmpint (probe_find_engine (root), ==, rows[i].engine);
+    host_free (root);
+  }
+}
+
+static void
+test_options (void)
+{
+  g_assert_nonnull (
+      strstr (probe_engine_option (PROBE_ENGINE_DOCKER, PROBE_PROC, "masked"), "systempaths=unconfined"));
+  g_assert_nonnull (
+      strstr (probe_engine_option (PROBE_ENGINE_KUBERNETES, PROBE_PROC, "masked"), "procMount: Unmasked"));
+  g_assert_null (probe_engine_option (PROBE_ENGINE_DOCKER, PROBE_PROC, "ok"));
+  g_assert_null (probe_engine_option (PROBE_ENGINE_NONE, PROBE_PROC, "masked"));
+  g_assert_null (probe_engine_option (PROBE_ENGINE_KUBERNETES, PROBE_CGROUP, "v1-foreign"));
 }
 
 /* A root that something is mounted on hides a chroot; pid 1, in the same mount namespace, has another. */
@@ -276,6 +336,8 @@ UNIT_SUITE (sandbox_probe)
   }
   g_test_add_func ("/probe/refused/other-root", test_refused_chroot);
   g_test_add_func ("/probe/refused/root", test_refused_root);
+  g_test_add_func ("/probe/engines", test_engines);
+  g_test_add_func ("/probe/options", test_options);
   g_test_add_func ("/probe/host", test_host);
   g_test_add_func ("/mountinfo/mounts", test_mounts);
   g_test_add_func ("/mountinfo/own-group", test_own_group);

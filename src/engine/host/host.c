@@ -279,7 +279,7 @@ host_choose_isolation (const struct host *host)
   int most = isolation_find (host->config->isolation);
   if (most <= ISOLATION_AUTO)
     most = ISOLATION_NAMESPACES;
-  if (host->probe.level >= 2 && most >= (int)ISOLATION_NAMESPACES)
+  if (host->probe.namespaces && most >= (int)ISOLATION_NAMESPACES)
     return ISOLATION_NAMESPACES;
   if (host->probe.level >= 1 && most >= (int)ISOLATION_PROCESS)
     return ISOLATION_PROCESS;

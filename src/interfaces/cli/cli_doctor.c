@@ -155,7 +155,7 @@ cli_doctor_look (struct checkup *checkup, gboolean containers)
   check_path (checkup, paths_runtime_dir);
   look_at_environments (checkup);
   struct config *config = config_load_anyway (&problem);
-  checkup->surroundings = doctor_look_around (config);
+  checkup->surroundings = doctor_look_around (config, &checkup->probe);
   look_at_daemon (checkup, config);
   /* With an error in the configuration nothing runs. */
   if (problem)

@@ -10,6 +10,7 @@
 #include "common/paths.h"
 #include "sandbox/mitigations.h"
 #include "sandbox/mountinfo.h"
+#include "sandbox/probe_container.h"
 
 static void
 doctor_surroundings_add (json_t *list, const char *name, const char *state, gboolean good, const char *text,
@@ -18,6 +19,19 @@ doctor_surroundings_add (json_t *list, const char *name, const char *state, gboo
   json_array_append_new (list,
                          json_pack ("{s:s, s:s, s:b, s:s, s:o}", "name", name, "state", state, "good", good,
                                     "text", text, "remedy", json_text_or_null (good ? NULL : remedy)));
+}
+
+/* What else is said of a container's settings begins with whose it is. */
+static void
+look_at_container (json_t *list, const struct probe *probe)
+{
+  if (probe->engine == PROBE_ENGINE_NONE)
+    return;
+  const char *name = probe_engine_names[probe->engine];
+  g_autofree char *state = g_ascii_strdown (name, -1);
+  g_autofree char *text =
+      g_strdup_printf ("this runs in a container of %s; its options decide the level", name);
+  doctor_surroundings_add (list, "container", state, TRUE, text, NULL);
 }
 
 /* paths_runtime_dir makes sure of the directory itself. */
@@ -118,10 +132,13 @@ look_at_core_scheduling (json_t *list, const struct config *config)
 }
 
 json_t *
-doctor_look_around (const struct config *config)
+doctor_look_around (const struct config *config, const struct probe *probe)
 {
   json_t *list = json_array ();
-  doctor_surroundings_look_at_runtime (list);
+  look_at_container (list, probe);
+  /* In a container there is no other user. */
+  if (probe->engine == PROBE_ENGINE_NONE)
+    doctor_surroundings_look_at_runtime (list);
   look_at_mounts (list);
   look_at_switches (list);
   look_at_core_scheduling (list, config);

@@ -6,7 +6,8 @@
 #include <jansson.h>
 
 #include "common/config.h"
+#include "sandbox/probe.h"
 
 /* A list of {"name", "state", "good", "text", "remedy": what to do and its cost, or null}; the caller's.
- * Facts that this host does not reveal are left out. CONFIG may be NULL. */
-json_t *doctor_look_around (const struct config *config);
+ * Facts that this host does not reveal are left out. CONFIG may be NULL. PROBE knows of containers. */
+json_t *doctor_look_around (const struct config *config, const struct probe *probe);
