@@ -186,6 +186,46 @@ make_node (struct cgroup_node *node, struct fault *fault)
   return node->backend->prepare_node (node->trees, fault);
 }
 
+/* Replaces the groups PARENTS by those above them. FALSE, and no change, where one is not in a group. */
+static bool
+climb (const struct cgroup_backend *backend, int *parents)
+{
+  int above[CGROUP_TREES_MAX] = {-1, -1, -1, -1};
+  bool ok = true;
+  for (size_t i = 0; i < backend->trees && ok; i++) {
+    if (parents[i] < 0)
+      continue;
+    above[i] = openat (parents[i], "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ok = above[i] >= 0 && faccessat (above[i], "cgroup.procs", F_OK, 0) == 0;
+  }
+  for (size_t i = 0; i < backend->trees && ok; i++) {
+    int own = parents[i];
+    parents[i] = above[i];
+    above[i] = own;
+  }
+  close_trees (above);
+  return ok;
+}
+
+/* Opens the groups below which nodes can be made: those of the calling process, or below ROOT; else those
+ * above its own, where they are delegated and its own are not. A container engine makes the own ones as root,
+ * and lets the administrator choose what they are in (--cgroup-parent). *FLAGS loses what does not apply
+ * there. */
+static int
+open_dividable (const struct cgroup_backend *backend, const char *root, int *parents, unsigned *flags,
+                struct fault *fault)
+{
+  int r = backend->open_parents (root, parents, fault);
+  if (r == 0)
+    r = backend->check_parents (parents, *flags, fault);
+  if (root || (r != -EACCES && r != -EPERM && r != -EROFS))
+    return r;
+  if (!climb (backend, parents) || backend->check_parents (parents, 0, NULL) < 0)
+    return r;
+  *flags = 0;
+  return 0;
+}
+
 int
 cgroup_node_open (enum cgroup_mode mode, const char *root, unsigned flags, struct cgroup_node **ret_node,
                   struct fault *fault)
@@ -197,7 +237,7 @@ cgroup_node_open (enum cgroup_mode mode, const char *root, unsigned flags, struc
   for (size_t i = 0; i < CGROUP_TREES_MAX; i++)
     node->parents[i] = node->trees[i] = -1;
 
-  int r = node->backend->open_parents (root, node->parents, fault);
+  int r = open_dividable (node->backend, root, node->parents, &flags, fault);
   if (r == 0 && node->backend->trees > 0) {
     if (flock (node->parents[0], LOCK_EX) < 0)
       r = fault_set (fault, errno, "cannot lock the control group of the daemon");
@@ -240,9 +280,7 @@ cgroup_mode_check (enum cgroup_mode mode, unsigned flags, struct fault *fault)
 {
   const struct cgroup_backend *backend = cgroup_find_backend (mode);
   int parents[CGROUP_TREES_MAX] = {-1, -1, -1, -1};
-  int r = backend->open_parents (NULL, parents, fault);
-  if (r == 0)
-    r = backend->check_parents (parents, flags, fault);
+  int r = open_dividable (backend, NULL, parents, &flags, fault);
   close_trees (parents);
   return r;
 }

@@ -41,6 +41,8 @@ enum {
    * moves to a group "supervisor" beside the node's. A daemon says so; a library in somebody's process does
    * not. */
   CGROUP_MOVE_SELF = 1 << 0,
+  /* The same for its parent, which does nothing but wait for it: the first process of a container. */
+  CGROUP_MOVE_PARENT = 1 << 1,
 };
 
 /* Makes the node's group below the group of the calling process, or below ROOT when that is not NULL (v2: a

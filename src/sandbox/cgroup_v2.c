@@ -85,12 +85,17 @@ enable (int directory)
   return 0;
 }
 
+/* The daemon last: after it, the group must be empty. */
 static int
-step_aside (int directory, struct fault *fault)
+step_aside (int directory, unsigned flags, struct fault *fault)
 {
   if (mkdirat (directory, SUPERVISOR, 0755) < 0 && errno != EEXIST)
     return fault_set (fault, errno, "cannot make the control group " SUPERVISOR);
-  int r = cgroup_write_number (directory, SUPERVISOR "/cgroup.procs", (uint64_t)getpid ());
+  int r = flags & CGROUP_MOVE_PARENT
+              ? cgroup_write_number (directory, SUPERVISOR "/cgroup.procs", (uint64_t)getppid ())
+              : 0;
+  if (r == 0)
+    r = cgroup_write_number (directory, SUPERVISOR "/cgroup.procs", (uint64_t)getpid ());
   return r < 0 ? fault_set (fault, -r, "cannot move to the control group " SUPERVISOR) : 0;
 }
 
@@ -101,9 +106,9 @@ may_have_processes (int directory)
   return faccessat (directory, "cgroup.type", F_OK, 0) < 0;
 }
 
-/* How many other processes are in DIRECTORY. */
+/* How many processes are in DIRECTORY that would not step aside. */
 static int
-count_others (int directory, bool *ret_self)
+count_others (int directory, unsigned flags, bool *ret_self)
 {
   int fd = openat (directory, "cgroup.procs", O_RDONLY | O_CLOEXEC);
   FILE *file = fd < 0 ? NULL : fdopen (fd, "r");
@@ -116,7 +121,7 @@ count_others (int directory, bool *ret_self)
   while (fscanf (file, "%d", &pid) == 1) {
     if (pid == getpid ())
       *ret_self = true;
-    else
+    else if (!(flags & CGROUP_MOVE_PARENT) || pid != getppid ())
       others++;
   }
   fclose (file);
@@ -138,7 +143,7 @@ cgroup_v2_check_parents (const int *parents, unsigned flags, struct fault *fault
   if (faccessat (directory, "cgroup.subtree_control", W_OK, AT_EACCESS) < 0)
     return fault_set (fault, errno, "the own control group is not delegated");
   bool self = false;
-  int others = count_others (directory, &self);
+  int others = count_others (directory, flags, &self);
   if (may_have_processes (directory))
     return 0;
   if (others > 0)
@@ -155,7 +160,7 @@ prepare_parents (const int *parents, unsigned flags, struct fault *fault)
   if (r < 0 || is_enabled (parents[0]))
     return r;
   if ((flags & CGROUP_MOVE_SELF) && !may_have_processes (parents[0])) {
-    r = step_aside (parents[0], fault);
+    r = step_aside (parents[0], flags, fault);
     if (r < 0)
       return r;
   }

@@ -179,6 +179,17 @@ test_v2_refused (void)
   write_file (used, "cgroup.subtree_control", "");
   g_assert_cmpint (cgroup_node_open (CGROUP_V2, used, CGROUP_MOVE_SELF, &node, &fault), ==, -ENOTDIR);
   g_assert_cmpstr (fault.step, ==, "cannot move to the control group supervisor");
+  /* A parent that only waits moves along. */
+  g_unlink (supervisor);
+  g_autofree char *both = g_strdup_printf ("%d\n%s\n", (int)getppid (), self);
+  write_file (used, "cgroup.procs", both);
+  g_assert_cmpint (cgroup_node_open (CGROUP_V2, used, CGROUP_MOVE_SELF, &node, &fault), ==, -EBUSY);
+  g_assert_cmpint (cgroup_node_open (CGROUP_V2, used, CGROUP_MOVE_SELF | CGROUP_MOVE_PARENT, &node, &fault),
+                   ==, 0);
+  assert_file (supervisor, "cgroup.procs", self);
+  cgroup_node_close (node);
+  suite_remove (supervisor);
+  write_file (used, "cgroup.subtree_control", "");
   /* Nobody is in it. */
   write_file (used, "cgroup.procs", "");
   g_assert_cmpint (cgroup_node_open (CGROUP_V2, used, 0, &node, &fault), ==, 0);

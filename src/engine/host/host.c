@@ -371,13 +371,13 @@ host_check_config (const struct config *config, GError **error)
  * gigabyte. */
 #define MAPPED_BYTES (256 << 10)
 
-static gint owns_process;
+static gint own_flags; /* of cgroup_node_open; 0: the process is somebody else's */
 
 void
-host_own_process (void)
+host_own_process (gboolean parent_too)
 {
   struct rlimit descriptors;
-  g_atomic_int_set (&owns_process, 1);
+  g_atomic_int_set (&own_flags, CGROUP_MOVE_SELF | (parent_too ? CGROUP_MOVE_PARENT : 0));
   if (getrlimit (RLIMIT_NOFILE, &descriptors) == 0) {
     descriptors.rlim_cur = descriptors.rlim_max;
     (void)setrlimit (RLIMIT_NOFILE, &descriptors);
@@ -388,7 +388,7 @@ host_own_process (void)
 gboolean
 host_owns_process (void)
 {
-  return g_atomic_int_get (&owns_process);
+  return g_atomic_int_get (&own_flags) != 0;
 }
 
 /* ---- the whole ---- */
@@ -397,7 +397,7 @@ struct host *
 host_new (struct config *config, GError **error)
 {
   struct host *host = g_new0 (struct host, 1);
-  unsigned flags = host_owns_process () ? CGROUP_MOVE_SELF : 0;
+  unsigned flags = (unsigned)g_atomic_int_get (&own_flags);
   host->config = config;
   host->init_fd = -1;
   g_mutex_init (&host->lock);

@@ -79,6 +79,7 @@ guint host_isolation (uint32_t reached, enum isolation isolation, gboolean group
 
 /* To be called by `adder serve`, before it makes an engine: the process is Adder's own. It may be moved into
  * another control group so that groups of sandboxes can be made beside it (cgroup v2), raises its descriptor
- * limit, and tunes the C library's allocator. A library in somebody else's process may not. */
-void host_own_process (void);
+ * limit, and tunes the C library's allocator. A library in somebody else's process may not. PARENT_TOO: the
+ * parent does nothing but wait for this process, and is moved with it. */
+void host_own_process (gboolean parent_too);
 gboolean host_owns_process (void);

@@ -148,7 +148,7 @@ cli_doctor_look (struct checkup *checkup, gboolean containers)
   checkup->environments = json_array ();
   checkup->problems = json_array ();
   /* As the daemon would: what it may do with its own process counts. */
-  host_own_process ();
+  host_own_process (FALSE);
   probe_host (&checkup->probe, CGROUP_MOVE_SELF);
   check_path (checkup, paths_libexec_dir);
   check_path (checkup, paths_data_dir);
@@ -308,7 +308,7 @@ show_policy (gboolean json)
   if (!config)
     return cli_fail (problem);
   struct probe probe;
-  host_own_process ();
+  host_own_process (FALSE);
   probe_host (&probe, CGROUP_MOVE_SELF);
   const struct seccomp_host host = {
       .landlock_abi = probe.landlock_abi,

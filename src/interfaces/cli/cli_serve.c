@@ -19,6 +19,7 @@
 #include "common/log.h"
 #include "common/size.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/cli/first_process.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/mcp/mcp.h"
 #include "interfaces/socket/client.h"
@@ -194,7 +195,7 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
     g_prefix_error (error, "--idle-exit: ");
     return FALSE;
   }
-  host_own_process ();
+  host_own_process (first_process_is_parent ());
   server_options.max_connections = cli_serve_max_connections (config);
   struct server *server = server_new (&server_options, error);
   fd_close (lock_fd);
@@ -465,6 +466,8 @@ serve (gboolean background, int argc, char **argv)
     code = cli_fail_usage (problem);
   else if (options.openapi)
     print_openapi ();
+  else if (!options.background && first_process_wait (&code))
+    ;
   else if (options.ready_fd < 0 ? !serve_by_hand (&options, &problem)
                                 : !run_daemon (&options, &no_fd, &problem)) {
     code = cli_fail (problem);
