@@ -341,6 +341,13 @@ field_check (const struct field *fields, const char *what, const json_t *object,
 /* ---- answers ---- */
 
 static gboolean
+item_fits (const struct field *field, const json_t *item)
+{
+  return field_has_type (item, field->items) &&
+         (!json_is_object (item) || !field->members || field_fits (field->members, item));
+}
+
+static gboolean
 value_fits (const struct field *field, guint types, const json_t *value)
 {
   const char *key;
@@ -351,7 +358,7 @@ value_fits (const struct field *field, guint types, const json_t *value)
   if (json_is_array (value))
     json_array_foreach (value, index, item)
     {
-      if (!value_fits (field, field->items, item))
+      if (!item_fits (field, item))
         return FALSE;
     }
   if (!json_is_object (value))

@@ -83,8 +83,12 @@ def test_a_run_prints_the_same(remote):
         "open('/etc/shadow')": 1,
     }.items():
         remote.same("run", "-c", code, status=status)
-    results = [adder.run("print(1); 2") for adder in (remote.here, remote.away)]
+    results = [adder.run("print(1); display(3); open('x', 'w').write('y'); 2") for adder in (remote.here, remote.away)]
     assert results[0].stdout == results[1].stdout == "1\n" and results[0].value == results[1].value
+    assert results[0].displays == results[1].displays == [{"text/plain": "3"}]
+    for adder, result in zip((remote.here, remote.away), results):
+        record = harness.strict_json(adder.call("history", "show", result.run_id, "--json").stdout)
+        assert [file["name"] for file in record["more"]["files"]] == ["x"]
     assert list(results[0].fields) == list(results[1].fields)
 
 
