@@ -331,6 +331,14 @@ container_images() {
   rm -rf -- build/containers/installed
 }
 
+# The image of the server that tests start, without science and hardly compressed: it is the build's own.
+server_image() {
+  [ "$(id -u)" -eq 0 ] || return 0
+  if packaging/server-image/build --slim --gzip 1 --adder build build/server-image/archives >build/server-image.log 2>&1; then return 0; fi
+  tail -n 20 build/server-image.log >&2
+  die "The image of the server could not be made."
+}
+
 # Clients of others, and clients/python as somebody would install it: build/clients/bin/python. The package itself is
 # linked, so that a test sees it as it is.
 link_client() {

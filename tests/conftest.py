@@ -32,6 +32,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "quick: a fast, representative subset: -m quick")
     config.addinivalue_line("markers", "slow: takes more than some seconds: -m 'not slow' leaves it out")
     config.addinivalue_line("markers", "both_users: the result may depend on the user, so run as root and as nobody; other tests run as one of them")
+    config.addinivalue_line("markers", "local: with the shared Adder, but not by HTTP: about what stays on one machine, or the daemon's own files")
     config.addinivalue_line("markers", "everywhere: of the tests with container engines, one for each engine and each user")
     config.addinivalue_line("markers", "deep: only with --deep, since it takes long and finds little")
     config.addinivalue_line("markers", "xdist_group: of pytest-xdist, which may not be there")
@@ -80,6 +81,17 @@ def without_group(name):
     return re.sub(r"@[^@\]]+$", "", name)
 
 
+# A server that runs already, as "URL TOKEN": then only tests that need no more than the shared Adder are run, by its command
+# line, from outside (e2e/test_server_image.py).
+SERVER = dict(zip(("ADDER_URL", "ADDER_TOKEN"), os.environ.get("ADDER_TEST_SERVER", "").split()))
+SHARED = {"adder", "shared_adder", "shared_adders", "installation", "common_directory", "user", "request", "forget_results"}
+
+
+def is_for_any_server(item):
+    names = set(item.fixturenames) - set(item.callspec.params if hasattr(item, "callspec") else ())
+    return not SERVER or ("adder" in names and names <= SHARED and not item.get_closest_marker("local"))
+
+
 class OfOneUser:
     """Keeps one user for each test that does not depend on the user. The choice varies by file; a test that names its user
     keeps that one."""
@@ -121,7 +133,7 @@ def is_named(cases, item):
 
 @pytest.hookimpl(trylast=True)  # after -m and -k
 def pytest_collection_modifyitems(config, items):
-    asked = [is_needed]
+    asked = [is_needed, is_for_any_server]
     if not config.getoption("deep"):
         of_one_user = OfOneUser(items)
         asked.append(lambda item: not item.get_closest_marker("deep"))
@@ -233,7 +245,7 @@ def shared_adders(installation, common_directory):
 def shared_adder(installation, user, common_directory, shared_adders):
     """One user's Adder and daemon for all tests that leave it as it was."""
     if user not in shared_adders:
-        adder = harness.Adder(installation, user, harness.new_directory(common_directory, user.name))
+        adder = harness.Adder(installation, user, harness.new_directory(common_directory, user.name), variables=SERVER)
         adder.environment = "science" if adder.has_environment("science") else "system"
         shared_adders[user] = adder
     return shared_adders[user]

@@ -111,10 +111,12 @@ def engines(tier):
 def containers(tier):
     variables = engines(tier) if tier == "deep" else {"ADDER_TEST_CONTAINERS": os.environ.get("ADDER_TEST_CONTAINERS", "docker")}
     files = ["tests/e2e/test_containers.py", "tests/e2e/test_gvisor.py", "tests/faults/test_container_kills.py"]
+    files += ["tests/e2e/test_server_image.py"]
     files += ["tests/e2e/test_container_command.py"] if tier == "deep" else []
     return [
         set_up("container-images", "container_images", cores=0.6, variables=variables),
-        pytest("containers", *files, tier=tier, after=("container-images",), variables=variables, cores=0.4, memory=4),
+        set_up("server-image", "server_image", cores=0.6, variables=variables),
+        pytest("containers", *files, tier=tier, after=("container-images", "server-image"), variables=variables, cores=0.4, memory=4),
     ]
 
 

@@ -191,6 +191,7 @@ def test_files_of_cells(adder):
 
 
 @pytest.mark.quick
+@pytest.mark.local  # the owner
 def test_a_run_is_on_record(adder):
     result = adder.run("print(1)", "--conversation", "talk", "--description", "Says one.")
     told = record(adder, result.run_id)

@@ -20,7 +20,7 @@ def packaged(name):
 
 def skip_without(suite):
     if not list(DIST.glob("adder_*.deb")):
-        pytest.skip("no Debian packages in build/dist: debian_packages of scripts/common.sh builds them")
+        pytest.skip("no Debian packages in build/dist: packages of scripts/common.sh builds them")
     if os.geteuid() != 0 or not (debian_root.ROOTS / suite).is_dir():
         pytest.skip(f"no build/roots/{suite}: debian_roots of scripts/common.sh makes it, as root")
 
