@@ -374,9 +374,8 @@ static const struct finding cgroup_findings[] = {
     [PROBE_CGROUP_V2] = {"v2", "v2, delegated: " COUNTED, NULL},
     [PROBE_CGROUP_V2_UNDELEGATED] =
         {"v2-undelegated", "v2, but not ours to divide",
-         "systemd-run --user --scope -p Delegate=yes adder serve, or Delegate=yes "
-         "in its unit; in a container, give it a writable /sys/fs/cgroup of its "
-         "own"},
+         "start it where systemd gives it a group: in a login session, or by a unit with "
+         "Delegate=yes; in a container, give it a writable /sys/fs/cgroup of its own"},
     [PROBE_CGROUP_V1_FOREIGN] = {"v1-foreign", "v1, which only root can use", UNIFIED},
     [PROBE_CGROUP_MIXED_FOREIGN] = {"mixed-foreign",
                                     "v1 beside v2, the controllers in v1, which only root can use", UNIFIED},

@@ -2,6 +2,7 @@
 /* `adder doctor`: what this host offers, what is lost without the rest, how to get it, and one run that shows
  * whether everything works together. */
 #include <string.h>
+#include <unistd.h>
 
 #include "adder.h"
 #include "common/config.h"
@@ -16,6 +17,7 @@
 #include "interfaces/cli/view/doctor_rows.h"
 #include "interfaces/cli/view/policy_view.h"
 #include "interfaces/socket/client.h"
+#include "interfaces/socket/scope.h"
 #include "library/library.h"
 #include "operations/operation.h"
 #include "sandbox/probe.h"
@@ -34,7 +36,8 @@ static const char *const costs[PROBE_FACTS] = {
 
 /* What each level includes. A host by itself provides at most 3; 4 is a container with gVisor's kernel. */
 #define LEVELS_MAX 4
-#define LEVEL_WELL 2 /* the lowest level that runs by default */
+#define IN_SCOPE   "ADDER_DOCTOR_IN_SCOPE" /* set for itself, once it is in one */
+#define LEVEL_WELL 2                       /* the lowest level that runs by default */
 static const char *const levels[] = {
     "plain processes: nothing is confined",
     "no namespaces: landlock, seccomp and rlimits only",
@@ -319,6 +322,24 @@ show_policy (gboolean json)
   return policy_print (&host, json, stdout, &problem) ? 0 : cli_fail (problem);
 }
 
+/* Checks the host from where a command's daemon would be: in a scope of its own, if systemd makes one. */
+static void
+enter_scope (int argc, char **argv)
+{
+  struct fault obstacle = {0};
+  if (g_getenv (IN_SCOPE) || cgroup_mode_check (CGROUP_V2, CGROUP_MOVE_SELF, &obstacle) == 0)
+    return;
+  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
+  g_autoptr (GPtrArray) arguments = g_ptr_array_new ();
+  g_ptr_array_add (arguments, (char *)"doctor");
+  for (int i = 1; i < argc; i++)
+    g_ptr_array_add (arguments, argv[i]);
+  g_ptr_array_add (arguments, NULL);
+  g_auto (GStrv) scoped = program ? scope_command (program, (const char *const *)arguments->pdata) : NULL;
+  if (scoped && g_setenv (IN_SCOPE, "1", TRUE))
+    execv (scoped[0], scoped);
+}
+
 static int
 check_host (int argc, char **argv)
 {
@@ -333,6 +354,7 @@ check_host (int argc, char **argv)
   };
   g_autoptr (GError) problem = NULL;
   struct checkup checkup = {0};
+  enter_scope (argc, argv);
   if (!cli_parse (entries, 0, 0, &argc, &argv, &problem))
     return cli_fail_usage (problem);
   if (policy)

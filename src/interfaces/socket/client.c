@@ -29,6 +29,7 @@
 #include "common/json.h"
 #include "common/paths.h"
 #include "interfaces/remote/remote.h"
+#include "interfaces/socket/scope.h"
 #include "operations/operation.h"
 
 #define START_MS      30000
@@ -195,10 +196,9 @@ static char *
 client_program (void)
 {
   g_autofree char *path = g_file_read_link (SELF, NULL);
-  if (!path || !g_str_has_suffix (path, DELETED))
-    return g_strdup (SELF);
-  path[strlen (path) - strlen (DELETED)] = '\0';
-  return g_strdup (access (path, X_OK) == 0 ? path : SELF);
+  if (path && g_str_has_suffix (path, DELETED))
+    path[strlen (path) - strlen (DELETED)] = '\0';
+  return path && access (path, X_OK) == 0 ? g_steal_pointer (&path) : g_strdup (SELF);
 }
 
 /* In the child: becomes the daemon's grandparent. Only async-signal-safe calls, since the caller may have
@@ -279,11 +279,13 @@ start_daemon (const char *socket, const char *idle_exit, gboolean http_off, gboo
     arguments[count++] = (char *)"--for-command";
 
   g_autofree char *program = client_program ();
+  g_auto (GStrv) scoped =
+      g_str_equal (program, SELF) ? NULL : scope_command (program, (const char *const *)arguments + 1);
   pid_t child = fork ();
   if (child < 0)
     return error_from_errno (error, errno, "cannot start the daemon");
   if (child == 0)
-    exec_daemon (program, arguments, null_fd, log_fd, ready_write);
+    exec_daemon (scoped ? scoped[0] : program, scoped ? scoped : arguments, null_fd, log_fd, ready_write);
   while (waitpid (child, NULL, 0) < 0 && errno == EINTR)
     ;
   fd_close (&ready_write);
