@@ -27,13 +27,16 @@ is_installed() {
   [ "$(dpkg-query -W -f '${Status}' "$1" 2>/dev/null)" = 'install ok installed' ]
 }
 
-is_ubuntu() { grep -qx 'ID=ubuntu' /etc/os-release; }
+# is_release WORD: whether this is the distribution (ubuntu) or release (trixie), or not, where a ! stands before it.
+is_release() {
+  if grep -qxE "(ID|VERSION_CODENAME)=${1#!}" /etc/os-release; then [ "$1" = "${1#!}" ]; else [ "$1" != "${1#!}" ]; fi
+}
 
 # Those packages of the groups $@ of scripts/packages that are not installed.
 missing_packages() {
   for group in "$@"; do
     while read -r name package condition _; do
-      [ "$condition" != '!ubuntu' ] || ! is_ubuntu || continue
+      case $condition in '' | '#') ;; *) is_release "$condition" || continue ;; esac
       if [ "$name" = "$group" ] && ! is_installed "$package"; then
         printf '%s ' "$package"
       fi
@@ -178,11 +181,14 @@ build() {
   compile "$1"
 }
 
+# It also has the sanitizers.
+second_compiler() { if is_release trixie; then echo clang; else echo clang-14; fi; }
+
 # The further builds of scripts/test. In build-mutation the layers of the sandbox can be disabled, one by one.
 build_mutation() { (CC=gcc build build-mutation -Ddisable_layers=true -Dtests=none -Dweb=false); }
 build_release() { (CC=gcc build build-release -Dbuildtype=release); }
-build_asan() { (CC=clang-14 build build-asan -Dweb=false -Db_lundef=false -Db_sanitize=address,undefined && plain_runner build-asan); }
-build_tsan() { (CC=clang-14 build build-tsan -Dweb=false -Db_lundef=false -Db_sanitize=thread -Dtests=threads && plain_runner build-tsan); }
+build_asan() { (CC=$(second_compiler) build build-asan -Dweb=false -Db_lundef=false -Db_sanitize=address,undefined && plain_runner build-asan); }
+build_tsan() { (CC=$(second_compiler) build build-tsan -Dweb=false -Db_lundef=false -Db_sanitize=thread -Dtests=threads && plain_runner build-tsan); }
 
 # The far side of the boundary runs inside a Python that knows no sanitizer: it is the plain build's.
 plain_runner() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of a tier: python3 -I scripts/testing quick|whole|deep, from the top of a checkout that is built.
+"""Runs the tests of a tier: python3 -I scripts/testing TIER, from the top of a checkout that is built.
 
 Prints a line as each stage ends and "N passed, N failed, N skipped" at the end; fails when something failed. Below
 build/test-results: each stage's log and results, stages.tsv (what each cost), slowest.tsv (the slowest tests),

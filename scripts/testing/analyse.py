@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ import time
 TOP = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "adder-checks"
 KEPT_DAYS = 30  # results that nobody asked for since are removed
+SKIPPED = 77  # as in run.py
 NOISE = re.compile(r"^\d+ warnings? (generated|treated)|^Suppressed|^Use -header-filter|^$")
 
 # The analyzer ends a function's paths after a tenth of its usual 225,000 nodes: the rest took six sevenths of the time, and gcc's
@@ -177,6 +179,9 @@ def main():
     if name not in TOOLS or options not in ([], ["--all"]):
         sys.exit(f"usage: analyse.py {'|'.join(TOOLS)} [--all]")
     tool = TOOLS[name]
+    if not shutil.which(TIDY[0]):  # each release has its own versions of these, which find other things
+        print(f"{TIDY[0]} is not in this release, and only the analysers of those with it are used")
+        sys.exit(SKIPPED)
     found = units(tool)
     CACHE.mkdir(parents=True, exist_ok=True)
     version = output_of(tool.program[0], "--version")

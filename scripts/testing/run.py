@@ -17,6 +17,7 @@ import stages
 SLOWEST = 50  # tests that are listed with what they took
 RUN_AGAIN = 10  # failed tests of one stage that are run again; more have a cause that a second run would not explain
 LOG_LINES, LOG_COLUMNS = 100, 300  # of the log of a stage that failed
+SKIPPED = 77  # exit status of a stage that this host cannot run, as Meson has it; the last line of its log says why
 REASON_COLUMNS = 600  # of the reason that a test failed or was skipped, which has several lines from pytest
 FLAKY = pathlib.Path("tests/flaky")
 FLAKY_ENTRY = re.compile(r"(?P<name>\S.*?)  # \d{4}-\d\d-\d\d: \S.*")
@@ -78,6 +79,8 @@ class Run:
         stage, report = ended.stage, ended.report
         if report is None:
             return [results.Case(f"{stage.name}: {ended.why_not}", "failed")]
+        if report["status"] == SKIPPED:
+            return [results.Case(stage.name, "skipped", self.scheduler.log(stage).read_text(encoding="utf-8", errors="replace").splitlines()[-1])]
         if not stage.results:
             state = "passed" if ended.succeeded else "failed"
             own = [results.Case(stage.name, state, "", report["wall"])] if stage.counts or state == "failed" else []

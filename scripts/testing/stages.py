@@ -11,7 +11,8 @@ from scheduler import Stage
 
 RESULTS = pathlib.Path("build/test-results")
 REPORTS = pathlib.Path("/var/tmp")  # where every user gets, which need not be so of the checkout
-TIERS = ("quick", "whole", "deep")
+PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13")  # that Adder works with
+KERNELS = ("bookworm", "trixie")  # whose are booted: Linux 6.1 and 6.12
 PYTHON = "/usr/bin/python3"
 CLIENTS_PYTHON = "build/clients/bin/python"
 WEB_PYTHON = "build/web-tests/bin/python"
@@ -169,6 +170,28 @@ def whole(tier="whole"):
     ]
 
 
+def hosts(name, function, command=(), **more):
+    """A function of scripts/hosts.sh, which may be given the COMMAND to run there."""
+    results = str(RESULTS / f"{name}.xml")
+    return Stage(name, ("sh", "-euc", f'. scripts/common.sh; . scripts/hosts.sh; {function} "$@"', "sh", *command), results=results, seconds=DEEP_SECONDS, **more)
+
+
+def cgroup2():
+    """An emulated machine is slow, and has one test at a time."""
+    return [hosts(f"cgroup2-{suite}", f"cgroup2 {suite}", cores=1.2, memory=4) for suite in KERNELS]
+
+
+def pythons():
+    """The quick tests of what an interpreter takes part in, with science of its own."""
+    def stage(version):
+        name = f"python-{version}"
+        tests = (PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={RESULTS / f'{name}.xml'}", "-n", "2", "--dist", "loadgroup",
+                 "tests/e2e", "tests/attack", "-m", "quick")
+        return hosts(name, f"python_tests {version}", tests, after=QUICK_SERVERS, variables=engines("whole"), cores=1.3, memory=4)
+
+    return [*servers(QUICK_SERVERS), *(stage(version) for version in PYTHONS)]
+
+
 def deep():
     return [
         # From the first minute on, with what the others leave: alone at the end it took a third of the time.
@@ -178,11 +201,15 @@ def deep():
               cores=1.0, memory=4, seconds=3 * 3600),
         build("release"),
         meson("unit-release", "build-release", after=("build-release",), cores=0.6, memory=3),
+        *cgroup2(),
     ]
 
 
+TIERS = {"quick": quick, "whole": whole, "deep": deep, "pythons": pythons, "cgroup2": cgroup2}
+
+
 def stages(tier):
-    return {"quick": quick, "whole": whole, "deep": deep}[tier]()
+    return TIERS[tier]()
 
 
 def again(stage, names):
