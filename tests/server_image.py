@@ -38,7 +38,8 @@ def documented(title):
 
 
 class Relay:
-    """A TCP port of this host that leads to PORT of the network namespace of process PID."""
+    """A TCP port of this host that leads to PORT of the network namespace of process PID. As with a port that an engine maps, the
+    connection reaches another address than the one that its client names."""
 
     def __init__(self, pid):
         self.namespace = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
@@ -58,7 +59,7 @@ class Relay:
             near.close()
             return
         try:
-            far = socket.create_connection(("127.0.0.1", PORT))
+            far = socket.create_connection(("127.0.0.2", PORT))
         except OSError:
             near.close()
             return

@@ -438,8 +438,8 @@ const struct config_row config_table[] = {
      .text = "A file with one more token, of 32 characters or more, readable only by its owner: for "
              "containers, whose secrets are files. Its holder has the role user and is called `startup`."},
     {"http", "hosts", CONFIG_TEXT, LIVE (http_hosts), .computed_as = "none",
-     .text = "The server's names that the header Host may contain, besides `localhost` and the address of "
-             "the connection; separated by blanks, without ports."},
+     .text = "The server's names that the header Host may contain, besides `localhost` and IP addresses; "
+             "separated by blanks, without ports."},
     {"http", "origins", CONFIG_TEXT, LIVE (http_origins), .computed_as = "none",
      .text = "Origins whose pages may send requests from a browser (CORS), besides the server's own: "
              "`https://app.example`, `http://localhost:3000`, separated by blanks."},

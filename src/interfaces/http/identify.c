@@ -296,12 +296,10 @@ static gboolean
 host_is_known (struct identify *identify, const struct identify_facts *facts)
 {
   union address own;
-  char local[ADDRESS_BYTES];
   /* No browser can reach a unix socket. */
   if (address_of (facts->fd, ask_own, &own) == AF_UNIX)
     return TRUE;
-  return facts->host && browser_host_is_known (facts->host, address_text (&own, FALSE, local) ? local : NULL,
-                                               identify->config->http_hosts);
+  return facts->host && browser_host_is_known (facts->host, identify->config->http_hosts);
 }
 
 static gboolean

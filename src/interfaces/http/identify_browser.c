@@ -43,22 +43,19 @@ identify_browser_host_of (const char *text)
   return g_steal_pointer (&host);
 }
 
-/* Makes "::1" and "0:0::1" equal, and an IPv4 address that came over IPv6 an IPv4 one. */
+/* Whether HOST is an address, except for 0.0.0.0 and its like, by which pages of others reach this machine.
+ */
 static gboolean
-is_same_address (const char *left, const char *right)
+is_address (const char *host)
 {
-  struct in6_addr addresses[2];
-  const char *const texts[] = {left, right};
-  for (int i = 0; i < 2; i++) {
-    struct in_addr four;
-    if (inet_pton (AF_INET, texts[i], &four) == 1) {
-      memset (&addresses[i], 0, sizeof addresses[i]);
-      memset (&addresses[i].s6_addr[10], 0xff, 2);
-      memcpy (&addresses[i].s6_addr[12], &four, sizeof four);
-    } else if (inet_pton (AF_INET6, texts[i], &addresses[i]) != 1)
-      return FALSE;
-  }
-  return memcmp (&addresses[0], &addresses[1], sizeof addresses[0]) == 0;
+  struct in_addr four;
+  struct in6_addr six;
+  if (inet_pton (AF_INET, host, &four) == 1)
+    return four.s_addr != INADDR_ANY;
+  if (inet_pton (AF_INET6, host, &six) != 1)
+    return FALSE;
+  gboolean zero = six.s6_addr32[3] == 0;
+  return !IN6_IS_ADDR_UNSPECIFIED (&six) && !(IN6_IS_ADDR_V4MAPPED (&six) && zero);
 }
 
 /* ---- words ---- */
@@ -138,12 +135,12 @@ browser_check_hosts (const char *hosts, GError **error)
 /* ---- headers ---- */
 
 gboolean
-browser_host_is_known (const char *host, const char *local, const char *hosts)
+browser_host_is_known (const char *host, const char *hosts)
 {
   g_autofree char *name = identify_browser_host_of (host);
   if (!name)
     return FALSE;
-  return strcmp (name, "localhost") == 0 || (local && is_same_address (name, local)) ||
+  return strcmp (name, "localhost") == 0 || is_address (name) ||
          any_word (hosts, identify_browser_is_word, name, NULL);
 }
 

@@ -6,10 +6,10 @@
 #include <glib.h>
 
 /* An attacker's page can make a browser send requests anywhere (by a name of theirs that resolves there), but
- * not lie about the name. So: whether HOST, the header, is "localhost", LOCAL (the address of this end of the
- * connection, as text; NULL: none), or one of HOSTS, words between blanks (may be NULL); with or without a
- * port. */
-gboolean browser_host_is_known (const char *host, const char *local, const char *hosts);
+ * not lie about the name. So: whether HOST, the header, is "localhost", an address, which is no name (behind
+ * a mapped port it is not that of the connection), or one of HOSTS, words between blanks (may be NULL); with
+ * or without a port. */
+gboolean browser_host_is_known (const char *host, const char *hosts);
 
 enum browser_origin {
   BROWSER_NO_PAGE, /* no browser, or a user's own navigation */
