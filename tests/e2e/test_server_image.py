@@ -5,6 +5,7 @@ any; from outside, by HTTP."""
 import datetime
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import docker_world
 import harness
 import pytest
 import server_image
+import stored
 
 # What the quick tests of these files ask of the shared Adder, a server elsewhere answers as well.
 OUTSIDE = """
@@ -174,6 +176,36 @@ def test_the_first_token_may_be_a_secret_file(engine, make_server, tmp_path):
             capture_output=True, text=True, timeout=harness.DEADLINE,
         )  # fmt: skip
         assert done.stdout == status, (token, done.stdout)
+
+
+# ---- servers ----
+
+
+def test_records_and_files_on_servers(engine, make_server, store_servers, tmp_path):
+    """A real PostgreSQL and a real S3 server, by the files of secrets that the container gets."""
+    try:
+        store = stored.Remote(store_servers, server_image.USER)
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    config, secrets = tmp_path / "adder.conf", pathlib.Path(re.search("credentials=([^&\n]*)", store.config)[1]).parent
+    config.write_text("[environment]\ndefault = system\n" + store.config)
+    binds = [f"{config}:/etc/adder/adder.conf:ro", f"{store.postgres.directory}:{store.postgres.directory}", f"{secrets}:{secrets}:ro"]
+    options = [word for bind in binds for word in ("--volume", bind)]
+    server = make_server(*engine.options(), *options, command=["serve", "--http=127.0.0.1:0"], network="host").start()
+    server.wait(lambda: "listens on /" in server.log(), "the server to listen")
+    result = json.loads(server.exec("adder", "run", "--json", "-c", "open('a.txt', 'w').write('kept')").stdout)
+    assert result["outcome"] == "ok" and result["warnings"] == [], result
+    assert result["run_id"] in store.run_ids() and b"kept" in store.blobs().values()
+
+
+def test_compose_has_the_documented_options():
+    """compose.yaml, which was tried by hand: it needs images of others."""
+    text = (server_image.REPOSITORY / "packaging/server-image/compose.yaml").read_text()
+    options = re.findall(r"--security-opt (\S+)", " ".join(server_image.documented("## Start")))
+    assert len(options) == 4
+    for option in options:
+        assert re.search(rf"- {re.escape(option).replace('seccomp=', 'seccomp=./')}(:true)?$", text, re.MULTILINE), option
+    assert "read_only: true" in text and "cap_drop: [ALL]" in text and "tmpfs: [/tmp]" in text
 
 
 # ---- the end ----
