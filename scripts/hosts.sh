@@ -92,16 +92,27 @@ python_program() {
   return 1
 }
 
+# build_free_threaded: CPython without its lock, which no Debian has, built of the source of python3.13.
+build_free_threaded() {
+  directory=$(pwd)/build/hosts/python-3.13t
+  [ ! -x "$directory/bin/python3.13t" ] || return 0
+  rm -rf -- "$directory"
+  say "Building a free-threaded CPython (some 25 MB are fetched)"
+  scripts/debian-root source trixie "$directory" python3.13
+  { (cd "$directory/source" && ./configure --disable-gil --prefix="$directory" && make -j 2 && make install) >"$directory/build.log" 2>&1 &&
+    rm -rf -- "$directory/source"; } || die "CPython could not be built; $directory/build.log has all of it"
+}
+
 # with_open_home COMMAND...: where every user can enter HOME, which has interpreters and is otherwise root's alone.
 with_open_home() {
   # shellcheck disable=SC2016 # the dollars are for the other shell
   unshare --mount sh -euc '
-    home=$(mktemp -d)
-    chmod 755 "$home"
-    mkdir "$home/.pyenv" "$home/.cache"
-    mount --rbind "$HOME/.pyenv" "$home/.pyenv"
-    mount --rbind "$HOME/.cache" "$home/.cache"
-    mount --bind "$home" "$HOME"
+    home=$(pwd)/build/hosts/home
+    for folder in .pyenv .cache; do
+      mkdir -p "$home/$folder" "$HOME/$folder"
+      mount --bind "$HOME/$folder" "$home/$folder"
+    done
+    mount --rbind "$home" "$HOME"
     exec "$@"' sh "$@"
 }
 
@@ -126,5 +137,14 @@ python_tests() {
   version=$1
   shift
   python_environment "$version"
-  with_open_home env ADDER_ENVIRONMENTS_DIR="$(pwd)/build/hosts/python-$version" "$@"
+  # shellcheck disable=SC2016 # the dollars are for the other shell
+  ADDER_ENVIRONMENTS_DIR=$(pwd)/build/hosts/python-$version with_open_home sh -euc '
+    build/adder env show science >&2 # without it, tests would take another interpreter
+    exec "$@"' sh "$@"
+}
+
+# free_threaded COMMAND...: runs it with the interpreter that Adder refuses.
+free_threaded() {
+  build_free_threaded
+  ADDER_FREE_THREADED=$(pwd)/build/hosts/python-3.13t/bin/python3.13t "$@"
 }

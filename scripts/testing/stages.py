@@ -183,13 +183,16 @@ def cgroup2():
 
 def pythons():
     """The quick tests of what an interpreter takes part in, with science of its own."""
-    def stage(version):
+    def stage(version, function, *tests):
         name = f"python-{version}"
-        tests = (PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={RESULTS / f'{name}.xml'}", "-n", "2", "--dist", "loadgroup",
-                 "tests/e2e", "tests/attack", "-m", "quick")
-        return hosts(name, f"python_tests {version}", tests, after=QUICK_SERVERS, variables=engines("whole"), cores=1.3, memory=4)
+        return hosts(name, function, pytest(name, *tests).command, after=QUICK_SERVERS, variables=engines("whole"), cores=1.3, memory=4)
 
-    return [*servers(QUICK_SERVERS), *(stage(version) for version in PYTHONS)]
+    quick_tests = ("-n", "2", "--dist", "loadgroup", "-m", "quick", "tests/e2e", "tests/attack")
+    return [
+        *servers(QUICK_SERVERS),
+        *(stage(version, f"python_tests {version}", *quick_tests) for version in PYTHONS),
+        stage("3.13t", "free_threaded", "tests/pythons"),
+    ]
 
 
 def deep():
