@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making and removing environments, whole or not at all (environment_folder.c). */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,14 +105,17 @@ check_ensurepip (const struct creation *creation, GError **error)
     return FALSE;
   if (status == 0)
     return TRUE;
-  if (g_str_has_prefix (creation->python, "/usr/bin/"))
+  /* A virtual environment without pip may be of the system's Python too. */
+  char *real = realpath (creation->python, NULL);
+  if (real && g_str_has_prefix (real, "/usr/bin/"))
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "%s cannot make virtual environments: install the Debian package %s-venv", creation->python,
-                 strrchr (creation->python, '/') + 1);
+                 strrchr (real, '/') + 1);
   else
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
                  "%s cannot make virtual environments: its module venv or ensurepip is missing",
                  creation->python);
+  free (real);
   return FALSE;
 }
 
