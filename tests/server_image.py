@@ -18,6 +18,7 @@ import docker_world
 
 REPOSITORY = docker_world.REPOSITORY
 PAGE = REPOSITORY / "docs/server-image.md"
+SECCOMP = REPOSITORY / "packaging/server-image/seccomp.json"
 PORT = 7117
 USER = 10001
 CLONE_NEWNET = 0x40000000
@@ -30,11 +31,14 @@ def archive(variant="slim"):
     return next((path for path in found if ("-slim-" in path.name) == (variant == "slim")), None)
 
 
-def documented(title):
-    """The options of the command after the line of the page that has TITLE, without the image."""
+def documented(title, without=()):
+    """The options of the command after the line of the page that has TITLE, except for those called WITHOUT and what tests have
+    otherwise (port, volume, name), and without the image."""
     text = PAGE.read_text().partition(title)[2]
-    command = re.search(r"```sh\n(docker run --detach .*?)\n```", text, re.DOTALL)[1]
-    return command.replace("\\\n", " ").split()[2:-1]
+    command = re.search(r"```sh\n(?:docker|podman) run --detach (.*?)\n```", text, re.DOTALL)[1]
+    options = re.findall(r"--\S+(?: [^-\s]\S*)?", command.replace("\\\n", " ").rpartition(" ")[0])
+    left = [option for option in options if not option.startswith(("--publish", "--volume", "--name")) and not any(word in option for word in without)]
+    return " ".join(left).replace("seccomp=seccomp.json", f"seccomp={SECCOMP}").split()
 
 
 class Relay:
@@ -116,15 +120,7 @@ class Engine:
 
     def options(self, title="## Start", level=3):
         """Those of the page under TITLE, for a Docker of Debian 12, without a network."""
-        given = documented(title)
-        replaced = {"seccomp=seccomp.json": f"seccomp={REPOSITORY}/packaging/server-image/seccomp.json"}
-        given = [replaced.get(word, word) for word in given]
-        for name in ("--publish", "--volume", "--name", "--detach"):
-            while name in given:
-                at = given.index(name)
-                del given[at : at + (1 if name == "--detach" else 2)]
-        at = given.index("writable-cgroups=true")  # Docker 28, and control groups v2
-        del given[at - 1 : at + 1]
+        given = documented(title, ["writable-cgroups"])  # Docker 28, and control groups v2
         if level == 3:
             given += ["--cgroup-parent", self.delegated_group(), "--volume", "/sys/fs/cgroup:/sys/fs/cgroup"]
         return given

@@ -111,7 +111,8 @@ try_in_child (int proc_fd, uid_t uid, gid_t gid)
     return (struct trial){TRIAL_MAP, errno, false};
   autoclose int most = openat (proc_fd, "sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
   bool sealable = most >= 0;
-  if (unshare (CLONE_NEWNS) < 0 || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+  if (unshare (CLONE_NEWNS | CLONE_NEWUTS) < 0 || sethostname ("adder", 5) < 0 ||
+      mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
     return (struct trial){TRIAL_MOUNT, errno};
   autoclose int context = sys_fsopen ("tmpfs", FSOPEN_CLOEXEC);
   if (context < 0 || sys_fsconfig (context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)

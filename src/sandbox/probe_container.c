@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,7 +74,9 @@ probe_find_engine (const char *root)
     if (access (path, F_OK) == 0)
       return marks[i].engine;
   }
-  return PROBE_ENGINE_NONE;
+  /* With a read-only root, Podman mounts an empty /run. */
+  const char *variable = getenv ("container");
+  return variable && strcmp (variable, "podman") == 0 ? PROBE_ENGINE_PODMAN : PROBE_ENGINE_NONE;
 }
 
 /* ---- options ---- */

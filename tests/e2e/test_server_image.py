@@ -153,6 +153,34 @@ def test_doctor_names_the_option_that_is_left_out(engine, make_server, option):
     assert told["trial"]["level"] in (None, level), told["trial"]
 
 
+# ---- Podman ----
+
+
+def test_podman():
+    """Without options it names those of Podman; with those of the page, level 2, since control groups are not delegated here."""
+    why_not = docker_world.Podman.why_not() or (docker_world.FIRST_ALONE and "Podman is tried in the deep tier")
+    if why_not or not server_image.archive():
+        pytest.skip(why_not or "there is no image of the server")
+    world = docker_world.Podman()
+
+    def podman(*arguments):
+        command = ["podman", *map(str, world.options()), *map(str, arguments)]
+        return subprocess.run(command, env={**os.environ, **world.variables}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+
+    def doctor(*options):
+        limits = [f"--ulimit={limit['Name']}={limit['Soft']}" for limit in docker_world.ULIMITS]
+        return server_image.doctor(podman("run", "--rm", "--network=none", *limits, *options, image, "doctor", "--json"))
+
+    try:
+        image = podman("load", "--input", server_image.archive()).stdout.strip().rpartition("Loaded image: ")[2]
+        told, facts = doctor("--read-only")
+        assert told["level"] == 1 and "podman run --security-opt seccomp=" in facts["user namespaces"]["remedy"], facts
+        told, facts = doctor(*[option for option in server_image.documented("### Podman") if option != "--detach"])
+        assert told["level"] == told["trial"]["level"] == 2 and "podman run --cgroup-parent=" in facts["control groups"]["remedy"], told
+    finally:
+        world.end()
+
+
 # ---- tokens ----
 
 
@@ -204,7 +232,8 @@ def test_compose_has_the_documented_options():
     options = re.findall(r"--security-opt (\S+)", " ".join(server_image.documented("## Start")))
     assert len(options) == 4
     for option in options:
-        assert re.search(rf"- {re.escape(option).replace('seccomp=', 'seccomp=./')}(:true)?$", text, re.MULTILINE), option
+        there = option.replace(str(server_image.SECCOMP), "./seccomp.json")
+        assert re.search(rf"- {re.escape(there)}(:true)?$", text, re.MULTILINE), option
     assert "read_only: true" in text and "cap_drop: [ALL]" in text and "tmpfs: [/tmp]" in text
 
 

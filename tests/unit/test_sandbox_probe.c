@@ -170,11 +170,18 @@ test_engines (void)
       {FILES (MOUNTS, "", ".dockerenv", ""), PROBE_ENGINE_NONE},
       {FILES (".dockerenv", ""), PROBE_ENGINE_NONE},
   };
+  g_unsetenv ("container");
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     char *root = host_new (rows[i].files);
     g_assert_cmpint (probe_find_engine (root), ==, rows[i].engine);
     host_free (root);
   }
+  const char *const files[] = FILES (MOUNTS, OVERLAY);
+  char *root = host_new (files);
+  g_setenv ("container", "podman", TRUE);
+  g_assert_cmpint (probe_find_engine (root), ==, PROBE_ENGINE_PODMAN);
+  g_unsetenv ("container");
+  host_free (root);
 }
 
 static void

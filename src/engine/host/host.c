@@ -69,7 +69,7 @@ level_of (const struct host *host, enum isolation isolation)
 {
   switch (isolation) {
   case ISOLATION_NAMESPACES:
-    return host->cgroups ? 3 : 2;
+    return !host->probe.sealable ? 1 : host->cgroups ? 3 : 2;
   case ISOLATION_PROCESS:
     return 1;
   default:
@@ -89,7 +89,9 @@ obstacle (const struct host *host, guint level, guint wanted)
     return PROBE_SECCOMP;
   if (wanted == 1)
     return PROBE_LANDLOCK;
-  return host->probe.line[PROBE_KERNEL].good ? PROBE_USER_NAMESPACES : PROBE_KERNEL;
+  if (!host->probe.line[PROBE_KERNEL].good)
+    return PROBE_KERNEL;
+  return host->probe.namespaces ? PROBE_PROC : PROBE_USER_NAMESPACES;
 }
 
 guint

@@ -203,9 +203,7 @@ lease_check_isolation (struct lease *lease, const struct engine *engine, const s
 {
   /* A mechanism that is absent at the profile's request is reported, but does not block the run. */
   guint32 given_up = sandbox->spec.network == NETWORK_FULL ? WIRE_NET_NAMESPACE : 0;
-  const struct probe_line *proc = &engine->host->probe.line[PROBE_PROC];
-  gboolean unsealed = !(sandbox->ready.mechanisms & WIRE_USER_NAMESPACE) && engine->host->probe.namespaces;
-  const char *reason = unsealed ? proc->text : engine->host->cgroup_reason;
+  const char *reason = engine->host->cgroup_reason;
   lease->has_isolation = TRUE;
   /* An earlier sandbox may have been checked before it became unavailable. */
   g_clear_pointer (&lease->info, zygote_info_unref);
@@ -224,13 +222,10 @@ lease_check_isolation (struct lease *lease, const struct engine *engine, const s
   g_ptr_array_set_size (lease->missing, (int)lease->missing->len - 1);
   gboolean shared_kernel = wanted == HOST_LEVELS && !(sandbox->ready.mechanisms & WIRE_OWN_KERNEL);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-               "isolation level %u is required, this host provides %u: %s%s%s missing%s%s%s%s", wanted,
+               "isolation level %u is required, this host provides %u: %s%s%s missing%s%s", wanted,
                lease->isolation_level, missing, shared_kernel && missing[0] ? " and " : "",
                shared_kernel ? "a kernel of its own (gVisor, by [container] runtime)" : "",
-               !reason    ? ""
-               : unsealed ? "; /proc: "
-                          : "; control groups: ",
-               reason ? reason : "", unsealed ? "; to get it: " : "", unsealed ? proc->remedy : "");
+               reason ? "; control groups: " : "", reason ? reason : "");
   return FALSE;
 }
 
