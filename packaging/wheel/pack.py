@@ -86,14 +86,15 @@ class Wheel:
         names[f"{dist_info}/RECORD"] = ("\n".join([*record, f"{dist_info}/RECORD,,", ""]).encode(), False)
         when = max(time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))[:6], (1980, 1, 1, 0, 0, 0))
         target = output / f"{name}-py3-none-{tag}.whl"
-        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        unfinished = target.with_suffix(".new")
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
             for path, (content, executable) in names.items():
                 info = zipfile.ZipInfo(path, when)
                 info.create_system = 3  # Unix, which the mode is of
                 info.external_attr = (0o100755 if executable else 0o100644) << 16
                 info.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(info, content)
-        return target
+        return unfinished.rename(target)
 
 
 def digest(content):
