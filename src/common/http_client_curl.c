@@ -322,7 +322,8 @@ set_way (struct exchange *exchange)
   const struct http_client_request *request = exchange->request;
   set_protocols (easy);
   curl_easy_setopt (easy, CURLOPT_URL, request->url);
-  curl_easy_setopt (easy, CURLOPT_PATH_AS_IS, 1L);
+  /* Newer versions sign no path that is taken as it is. */
+  curl_easy_setopt (easy, CURLOPT_PATH_AS_IS, request->sigv4 ? 0L : 1L);
   curl_easy_setopt (easy, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt (easy, CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700

@@ -122,9 +122,11 @@ s3_place_parse (const char *rest, struct s3_place *ret_place, GError **error)
   if (ok && (!s3_place_consists_of (place.bucket, BUCKET_LETTERS, 63) || strlen (place.bucket) < 3))
     ok = s3_place_refuse (error, "\"%s\" cannot be a bucket: 3 to 63 small letters, digits, dots and dashes",
                           place.bucket);
+  /* libcurl would leave a part out that is a dot. */
+  g_autofree char *parts = g_strdup_printf ("/%s/", place.prefix);
   if (ok && place.prefix[0] &&
-      (!s3_place_consists_of (place.prefix, PREFIX_LETTERS, 200) || strstr (place.prefix, "..") ||
-       strstr (place.prefix, "//")))
+      (!s3_place_consists_of (place.prefix, PREFIX_LETTERS, 200) || strstr (parts, "..") ||
+       strstr (parts, "//") || strstr (parts, "/./")))
     ok = s3_place_refuse (error,
                           "\"%s\" is not allowed after the bucket: letters, digits and - _ . / are allowed",
                           place.prefix);

@@ -880,6 +880,8 @@ test_urls (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
       {"s3://bucket/../x", "is not allowed after the bucket"},
       {"s3://bucket/a b", "is not allowed after the bucket"},
       {"s3://bucket/a//b", "is not allowed after the bucket"},
+      {"s3://bucket/a/./b", "is not allowed after the bucket"},
+      {"s3://bucket/.", "is not allowed after the bucket"},
       {"s3://bucket?endpoint=ftp://host", "must be https://HOST:PORT"},
       {"s3://bucket?endpoint=http://user:word@host", "must be https://HOST:PORT"},
       {"s3://bucket?endpoint=http://host/path", "must be https://HOST:PORT"},
