@@ -37,6 +37,7 @@ FOREIGN = frozenset(("BIT", "BIGNUM", "UHUGEINT", "VARINT"))
 SOURCES = frozenset(("unnest", "range", "generate_series", "json_each", "json_tree"))  # functions that stand for tables
 # What reads the database's own state or makes functions' inner states of bytes; and what waits.
 FUNCTIONS = guard.Words("__internal* getenv getvariable current_setting currval nextval setval setseed write_log finalize combine combine_aggr to_aggregate_state json_serialize_* json_deserialize_* *sleep* has_*privilege pg_*".split())  # fmt: skip
+TOO_DEEP = "the query cannot be read: it is nested too deeply"
 
 memory_bytes = None  # of the run
 variables = {}  # of the code
@@ -109,6 +110,8 @@ def ask(question):
     except duckdb.Error as error:
         if ARROW_MEMORY in str(error):
             raise MemoryError(MEMORY) from None
+        if "expression depth" in str(error):
+            raise SQLError(TOO_DEEP) from None
         if isinstance(error, (duckdb.FatalException, duckdb.InternalException)):
             opened.clear()  # it takes no further query
         raise SQLError(f"the query cannot be run: {brief(str(error))}") from None
@@ -130,7 +133,7 @@ def read(database, query):
     try:
         said = json.loads(ask(lambda: database.execute("select json_serialize_sql(?)", [query]).fetchone()[0]))
     except RecursionError:
-        raise SQLError("the query cannot be read: it is nested too deeply") from None
+        raise SQLError(TOO_DEEP) from None
     if said["error"] and said["error_type"] == "not implemented":
         raise SQLError(f"sql only reads: this is no SELECT. {HINT}")
     if said["error"]:
@@ -170,18 +173,24 @@ def look(nodes, tables, own):
     for name in tables:
         known.setdefault(folded(name), []).append(name)
     for node in nodes:
-        kind = node.get("type")
+        kind = kind_of(node)
         if kind == "BASE_TABLE":
             name = named(node, known, made)
             if name is not None:
                 used[name] = tables[name]
         elif kind == "TABLE_FUNCTION" and node["function"]["function_name"].casefold() not in SOURCES:
             raise SQLError(f"{node['function']['function_name']}() cannot be read from here; {there_are(tables)}")
-        elif kind == "SHOW_REF" and node["query"] is None or isinstance(kind, str) and kind.endswith("_NODE") and kind not in NODES:
+        elif kind == "SHOW_REF" and node["query"] is None or kind and kind.endswith("_NODE") and kind not in NODES:
             raise SQLError(f"sql only reads tables. {HINT}")
         if "function_name" in node and (node["function_name"].casefold() in FUNCTIONS or node.get("export_state")):
             raise SQLError(f"{node['function_name']}() cannot be called in a query here. {HINT}")
     return used
+
+
+def kind_of(node):
+    """The type of NODE, None where that is one of a value."""
+    kind = node.get("type")
+    return kind if isinstance(kind, str) else None
 
 
 def needed(nodes):
@@ -189,7 +198,7 @@ def needed(nodes):
     names = {name.casefold() for node in nodes for key in ("table_name", "alias") for name in [node.get(key)] if name and "sample" in node}
     texts = set()
     for node in nodes:
-        kind = node.get("type")
+        kind = kind_of(node)
         path = node.get("column_names", ())
         is_row = kind == "COLUMN_REF" and path[-1].casefold() in names  # of a table, as one value
         if kind in WHOLE or node.get("ref_type") == "NATURAL" or node.get("column_name_alias") or is_row:
@@ -201,7 +210,9 @@ def needed(nodes):
 
 def named(node, known, made):
     """The name of the table that NODE reads, None where the query makes it."""
-    path = node["qualified_name"]["path"]
+    # DuckDB 1, of CPython 3.9 and 3.10, has the parts by name.
+    parts = node["qualified_name"]["path"] if "qualified_name" in node else [node["catalog_name"], node["schema_name"], node["table_name"]]
+    path = [part for part in parts if part]
     found = known.get(folded(path[-1]), ())
     if len(path) == 1 and len(found) == 1:
         return found[0]
