@@ -7,6 +7,7 @@ modules are listed without importing them. To inspect, the value that is found i
 
 import builtins
 import inspect
+import itertools
 import keyword
 import pkgutil
 import re
@@ -90,11 +91,9 @@ def of_shell(shell, code, cursor):
     completer.use_jedi = False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = []
-        for match in completer.completions(code, cursor):
-            found.append(match)
-            if len(found) > CANDIDATES_MAX:
-                break
+        found = list(itertools.islice(completer.completions(code, cursor), CANDIDATES_MAX + 1))
+        if not found and cursor < len(code):  # IPython 8.18, of CPython 3.9, knows no attributes before other code
+            found = list(itertools.islice(completer.completions(code[:cursor], cursor), CANDIDATES_MAX + 1))
     if not found:
         return cursor, cursor, []
     # Matches of several kinds may replace different parts; together they replace one.
