@@ -167,12 +167,13 @@ def test_what_is_no_request_is_refused(unharmed):
         statuses = [status for status, _, _ in http_bed.replies(got)]
         assert set(statuses) <= allowed and len(statuses) <= 2, (name, got[:300])
         if name.startswith(("nul_", "bare_", "folded")):
-            # Whatever else it says: a request behind it on the connection is not answered.
-            assert statuses == [400], (name, got[:300])
+            # Whatever else it says: a request behind it on the connection is not answered. libmicrohttpd 1 says nothing of some.
+            assert statuses in ([400], []), (name, got[:300])
             behind = unharmed.exchange(data + unharmed.head("GET", "/healthz"))
-            assert [status for status, _, _ in http_bed.replies(behind)] == [400], (name, behind)
+            assert [status for status, _, _ in http_bed.replies(behind)] == statuses, (name, behind)
         if name.startswith(("long_", "many_")):
-            assert statuses == [414 if name in ("long_path", "long_method") else 431], (name, got[:300])
+            expected = {"long_path": ([414],), "long_method": ([414], [])}.get(name, ([431],))  # of libmicrohttpd 1: []
+            assert statuses in expected, (name, got[:300])
         for status, headers, body in http_bed.replies(got):
             kinds = dict((key.lower(), value) for key, value in headers)
             assert kinds.get("content-type", "application/problem+json") == "application/problem+json", name
