@@ -68,7 +68,7 @@ def test_views_have_keys_and_a_list_of_them(page, window):
     for key, title in (("b", "Branches"), ("a", "Approvals"), ("r", "Runs"), ("d", "Daemon"), ("t", "Tools"), ("n", "Notebook")):
         page.keyboard.press("g")
         page.keyboard.press(key)
-        page.wait_for_url(f"**/#/{title.lower()}*")
+        page.wait_for_url(f"**/#/{title.lower()}**")  # the notebook names its session at once
         windows.settle(page)
     page.keyboard.press("Shift+?")
     shown = page.get_by_role("dialog", name="Keyboard shortcuts")
