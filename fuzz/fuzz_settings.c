@@ -36,7 +36,8 @@ check_config (const char *file)
   FUZZ_REQUIRE (config->root_uid >= 1 && config->root_uid < G_MAXUINT32);
   FUZZ_REQUIRE (!config->socket || config->socket[0] == '/');
   FUZZ_REQUIRE (strcmp (config->min_isolation, "auto") == 0 || strlen (config->min_isolation) == 1);
-  FUZZ_REQUIRE (isolation_find (config->isolation) >= 0 && config->environment[0] != '\0');
+  FUZZ_REQUIRE (isolation_find (config->isolation) >= 0 &&
+                (!config->environment || config->environment[0] != '\0'));
   FILE *null = fopen ("/dev/null", "we");
   FUZZ_REQUIRE (null);
   config_show (config, TRUE, null);

@@ -67,7 +67,7 @@ test_defaults (G_GNUC_UNUSED struct place *place, G_GNUC_UNUSED gconstpointer da
   g_autoptr (GError) error = NULL;
   struct config *config = config_load (NULL, &error);
   g_assert_no_error (error);
-  g_assert_cmpstr (config->environment, ==, "science");
+  g_assert_null (config->environment);
   g_assert_cmpstr (config->min_isolation, ==, "auto");
   g_assert_cmpstr (config->isolation, ==, "auto");
   g_assert_cmpuint (config->parked, ==, g_get_num_processors () + 2);
