@@ -217,7 +217,7 @@ CALL_GLIB (GThread *, g_thread_try_new, (const char *name, GThreadFunc run, gpoi
            (name, run, data, error))
 
 /* sys_openat2() and others without a function of the C library. As that does, it takes six arguments, however
- * many there are, which a sanitizer would not let it do. */
+ * many there are, which a sanitizer would not let it do. A signal to a process that is ours cannot fail. */
 long __real_syscall (long number, ...);
 long __wrap_syscall (long number, ...);
 __attribute__ ((no_sanitize ("address"))) long
@@ -229,9 +229,10 @@ __wrap_syscall (long number, ...)
   for (gsize i = 0; i < G_N_ELEMENTS (argument); i++)
     argument[i] = va_arg (list, long);
   va_end (list);
-  return fails ("syscall", PLAIN) ? -1
-                                  : __real_syscall (number, argument[0], argument[1], argument[2],
-                                                    argument[3], argument[4], argument[5]);
+  return number != SYS_pidfd_send_signal && fails ("syscall", PLAIN)
+             ? -1
+             : __real_syscall (number, argument[0], argument[1], argument[2], argument[3], argument[4],
+                               argument[5]);
 }
 
 int __real_posix_spawn (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
