@@ -308,7 +308,9 @@ set_protocols (CURL *easy)
 static void
 set_trust (CURL *easy, const char *ca_file)
 {
-  struct trust trust = ca_file ? (struct trust){.file = ca_file} : trust_find ();
+  struct trust trust = {.file = ca_file};
+  if (!ca_file)
+    trust = trust_find ();
   if (trust.file)
     curl_easy_setopt (easy, CURLOPT_CAINFO, trust.file);
   if (trust.directory)
