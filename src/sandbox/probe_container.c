@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sandbox/mountinfo.h"
+#include "sandbox/probe_reason.h"
 
 const char *const probe_engine_names[PROBE_ENGINES] = {
     [PROBE_ENGINE_DOCKER] = "Docker",
@@ -32,10 +33,9 @@ static const struct {
 static bool
 is_in_pod (const char *root)
 {
-  char path[PATH_MAX], line[PATH_MAX];
+  char line[PATH_MAX];
   bool found = false;
-  snprintf (path, sizeof path, "%s/proc/self/cgroup", root);
-  FILE *file = fopen (path, "re");
+  FILE *file = probe_reason_open_below (root, "/proc/self/cgroup");
   while (file && !found && fgets (line, sizeof line, file))
     found = strstr (line, "/kubepods") != NULL;
   if (file)
@@ -48,11 +48,9 @@ is_in_pod (const char *root)
 static bool
 is_root_of_container (const char *root)
 {
-  char path[PATH_MAX];
   struct mountinfo mount;
   bool found = false;
-  snprintf (path, sizeof path, "%s/proc/self/mountinfo", root);
-  FILE *file = fopen (path, "re");
+  FILE *file = probe_reason_open_below (root, "/proc/self/mountinfo");
   while (file && mountinfo_next (file, &mount))
     if (strcmp (mount.point, "/") == 0)
       found = strstr (mount.type, "overlay") || strcmp (mount.root, "/") != 0;

@@ -3,14 +3,13 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "sandbox/mountinfo.h"
 
-static FILE *
+FILE *
 probe_reason_open_below (const char *root, const char *path)
 {
   char whole[PATH_MAX];

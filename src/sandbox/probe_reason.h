@@ -4,8 +4,12 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "sandbox/probe.h"
+
+/* Opens PATH, which begins with a slash, for reading; the caller's. NULL: it cannot be opened. */
+FILE *probe_reason_open_below (const char *root, const char *path);
 
 /* A refused user namespace. */
 struct probe_refusal {
