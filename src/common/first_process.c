@@ -3,7 +3,7 @@
  * them, and drops signals that it does not handle. The engine waits for children of its own, one by one, so
  * it cannot reap whatever turns up. Thus another process does. When the first process ends, the kernel kills
  * the others. */
-#include "interfaces/cli/first_process.h"
+#include "common/first_process.h"
 
 #include <errno.h>
 #include <signal.h>

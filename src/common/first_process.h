@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `adder serve` as the first process of a container. */
+/* A program as the first process of a container. */
 #pragma once
 
 #include <glib.h>
