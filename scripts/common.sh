@@ -240,14 +240,18 @@ science() {
 
 javascript() { environment javascript "some 3 MB are fetched, 33 MB on disk"; }
 
-# uv, which installs in a tenth of pip's processor time. pip brings it, once, and again when its pin changed.
+# uv, which installs in a tenth of pip's processor time. pip brings it, once, and again when its pin changed. Stages that run at
+# the same time all ask for it; one installs it while the others wait.
 install_uv() {
-  ! cmp -s scripts/uv.txt build/uv/pins || return 0
-  say "Installing uv (some 17 MB are fetched)"
-  rm -rf -- build/uv
-  { /usr/bin/python3 -m venv build/uv &&
-    build/uv/bin/python -m pip install --quiet --only-binary :all: --no-deps --require-hashes -r scripts/uv.txt &&
-    cp -- scripts/uv.txt build/uv/pins; } >&2 </dev/null || die "uv could not be installed."
+  (
+    flock 9
+    ! cmp -s scripts/uv.txt build/uv/pins || exit 0
+    say "Installing uv (some 17 MB are fetched)"
+    rm -rf -- build/uv
+    { /usr/bin/python3 -m venv build/uv &&
+      build/uv/bin/python -m pip install --quiet --only-binary :all: --no-deps --require-hashes -r scripts/uv.txt &&
+      cp -- scripts/uv.txt build/uv/pins; } >&2 </dev/null || die "uv could not be installed."
+  ) 9>build/uv.lock || exit
 }
 
 # uv_install VENV PINS: from the index that pip would ask, which uv does not know of; it trusts whom the machine trusts. Compiled at
