@@ -54,20 +54,23 @@ def test_the_first_answer_comes_soon_and_is_isolated(machine, account):
     assert json.loads(result)["isolation"]["level"] >= 2
 
 
+RUN_BY_CLIENT = "python3 -c 'from adder_client import Adder; print(Adder().run(\"6 * 7\").text)'"
+
+
 def test_the_modules_load(machine):
-    """HTTP, requests to others, the page and TLS are programs and modules of their own."""
-    script = """
+    """HTTP, requests to others, the page and TLS are programs and modules of their own. The client has the release's httpx."""
+    script = f"""
     export ADDER_TOKEN=$(adder token new me)
     adder serve --http=127.0.0.1:7117 --background >/dev/null
     adder --url http://127.0.0.1:7117 run -c 'print(6 * 7)'
+    ADDER_URL=http://127.0.0.1:7117 {RUN_BY_CLIENT}
     python3 -c 'import urllib.request as r; print(b"<title>" in r.urlopen("http://127.0.0.1:7117/").read())'
     """
-    assert machine.do(script, user="someone").split() == ["42", "True"]
+    assert machine.do(script, user="someone").split() == ["42", "42", "True"]
 
 
 def test_the_client_of_python(machine):
-    script = "python3 -c 'from adder_client import Adder; print(Adder().run(\"6 * 7\").text)'"
-    assert machine.do(script, user="someone") == "42\n"
+    assert machine.do(RUN_BY_CLIENT, user="someone") == "42\n"
 
 
 def test_no_service_runs_and_none_is_enabled(machine):

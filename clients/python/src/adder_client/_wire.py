@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import re
 import socket
@@ -60,7 +61,10 @@ def socket_options() -> List[Tuple[int, int, int]]:
 def transport_options(unix_socket: Optional[str], verify: Any) -> Dict[str, Any]:
     if unix_socket is not None:
         return {"uds": unix_socket}
-    return {"verify": verify, "socket_options": socket_options()}
+    options: Dict[str, Any] = {"verify": verify}
+    if "socket_options" in inspect.signature(httpx.HTTPTransport).parameters:  # since httpx 0.25; Debian 12 has 0.23
+        options["socket_options"] = socket_options()
+    return options
 
 
 def timeouts(seconds: Timeout, endless: bool) -> httpx.Timeout:
