@@ -90,10 +90,11 @@ def test_a_service(new_adder, delegated):
     assert not (GROUPS / "system.slice" / f"{unit}.service").exists()
 
 
-def test_the_unit_of_a_user(new_adder):
-    """What is installed, as packaging/README.md says."""
+@pytest.mark.parametrize("enabled", ["adder.service", "adder.socket"])
+def test_the_units_of_a_user(new_adder, enabled):
+    """What is installed, as packaging/README.md says. The first command starts the daemon of the socket."""
     manage = ["systemctl", "--user", "--machine=someone@"]
-    subprocess.run([*manage, "enable", "--now", "adder"], check=True)
+    subprocess.run([*manage, "enable", "--now", enabled], check=True)
     adder = new_adder(logged_in("someone"))
     adder.variables = {"ADDER_RUNTIME_DIR": "", "ADDER_CONFIG_DIR": "", "ADDER_STATE_DIR": "", "HOME": "/home/someone"}
     try:
@@ -105,7 +106,8 @@ def test_the_unit_of_a_user(new_adder):
         subprocess.run([*manage, "reload", "adder"], check=True)
         assert adder.run("1").isolation["level"] == 3
     finally:
-        subprocess.run([*manage, "disable", "--now", "adder"], check=True)
+        subprocess.run([*manage, "disable", "--now", enabled], check=True)
+        subprocess.run([*manage, "stop", "adder.service"], check=True)
     assert not unit.exists()
 
 
