@@ -32,7 +32,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
 
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128  # clients that connect at the same moment
+
+
 if __name__ == "__main__":
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+    server = Server(("127.0.0.1", int(sys.argv[1])), Handler)
     print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
     server.serve_forever()
