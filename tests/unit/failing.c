@@ -130,7 +130,9 @@ answer_calls (void *data)
       struct seccomp_notif call = {0};
       if (ioctl (failing->listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0)
         continue;
-      char *name = seccomp_syscall_resolve_num_arch (SCMP_ARCH_NATIVE, call.data.nr);
+      /* The C library of Debian 12 makes the one where that of Debian 13 makes the other. */
+      int number = call.data.nr == SCMP_SYS (fstat) ? SCMP_SYS (newfstatat) : call.data.nr;
+      char *name = seccomp_syscall_resolve_num_arch (SCMP_ARCH_NATIVE, number);
       bool idle = failing->idle && g_atomic_int_get (failing->idle);
       int err = idle ? 0 : judge (failing, (pid_t)call.pid, name);
       free (name);
