@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GLib's locks, counts of references and pools of threads for the thread sanitizer. GLib makes them of
- * futexes, not of pthread's mutexes, and is itself not built with the sanitizer, which therefore sees no
- * order between what two threads do under one lock, or before the last reference goes. These functions stand
- * before GLib's own in the test programs, do the same by way of them, and tell the sanitizer. */
+/* GLib's locks, counts of references, pools of threads, and what is made once, for the thread sanitizer. GLib
+ * makes them of futexes, not of pthread's mutexes, and is itself not built with the sanitizer, which
+ * therefore sees no order between what two threads do under one lock, or before the last reference goes.
+ * These functions stand before GLib's own in the test programs, do the same by way of them, and tell the
+ * sanitizer. */
 #include <dlfcn.h>
 #include <glib.h>
 #include <sanitizer/tsan_interface.h>
@@ -207,4 +208,12 @@ g_thread_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait_)
   REAL (g_thread_pool_free);
   real (pool, immediate, wait_);
   __tsan_acquire (pool);
+}
+
+/* Its counterpart, g_once_init_enter, begins with an atomic read in our own code. */
+void (g_once_init_leave) (volatile void *location, gsize result)
+{
+  REAL (g_once_init_leave);
+  __tsan_release ((void *)(guintptr)location);
+  real (location, result);
 }
