@@ -98,9 +98,9 @@ static GString *
 external_read_file (int fd, gsize most, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  g_autofree char *part = g_malloc (PART_BYTES);
+  char part[PART_BYTES];
   ssize_t got;
-  while ((got = read (fd, part, PART_BYTES)) != 0) {
+  while ((got = read (fd, part, sizeof part)) != 0) {
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
