@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Roots that have the Debian packages of build/dist at hand."""
-import os
 import subprocess
 
 import pytest
@@ -21,8 +20,8 @@ def packaged(name):
 def skip_without(suite):
     if not list(DIST.glob("adder_*.deb")):
         pytest.skip("no Debian packages in build/dist: packages of scripts/common.sh builds them")
-    if os.geteuid() != 0 or not (debian_root.ROOTS / suite).is_dir():
-        pytest.skip(f"no build/roots/{suite}: debian_roots of scripts/common.sh makes it, as root")
+    if why_not := debian_root.why_not(suite):
+        pytest.skip(why_not)
 
 
 class Machine(debian_root.Root):

@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bare Debian roots to install packages in: copies of build/roots/SUITE, which scripts/debian-root made."""
+import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 ROOTS = SOURCE / "build/roots"
-SUITES = ("bookworm", "trixie")  # Debian 12 and 13
+RELEASES = {"bookworm": 12, "trixie": 13}  # of Debian
+SUITES = tuple(RELEASES)
+
+
+def why_not(suite):
+    """Why what was built here cannot be tried there, or None."""
+    if os.geteuid() != 0 or not (ROOTS / suite).is_dir():
+        return f"no build/roots/{suite}: debian_roots of scripts/common.sh makes it, as root"
+    host = platform.freedesktop_os_release()
+    newer = host.get("ID") == "debian" and int(host.get("VERSION_ID", 0)) > RELEASES[suite]
+    return "what is built on a newer Debian is not for an older one" if newer else None
 
 
 class Root:

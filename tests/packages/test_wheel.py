@@ -6,7 +6,6 @@ import csv
 import hashlib
 import io
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -35,8 +34,8 @@ def wheel():
 @pytest.fixture(scope="module", params=debian_root.SUITES)
 def root(request, wheel):
     """One with Debian's Python, which all tests of this file change only below homes."""
-    if os.geteuid() != 0 or not (debian_root.ROOTS / request.param).is_dir():
-        pytest.skip(f"no build/roots/{request.param}: debian_roots of scripts/common.sh makes it, as root")
+    if why_not := debian_root.why_not(request.param):
+        pytest.skip(why_not)
     with debian_root.Root(request.param) as made:
         made.shell("apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends python3-venv", timeout=900)
         made.shell("chmod 700 /root /home/*")
