@@ -243,6 +243,7 @@ javascript() { environment javascript "some 3 MB are fetched, 33 MB on disk"; }
 # uv, which installs in a tenth of pip's processor time. pip brings it, once, and again when its pin changed. Stages that run at
 # the same time all ask for it; one installs it while the others wait.
 install_uv() {
+  mkdir -p -- build
   (
     flock 9
     ! cmp -s scripts/uv.txt build/uv/pins || exit 0
