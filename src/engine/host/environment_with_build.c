@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -343,30 +344,49 @@ build_remove_temporary (const struct build *build, GError **error)
   return result == 0 || error_from_errno (error, result, "cannot remove %s", build->temporary);
 }
 
+/* A lock on the directory of them all: what is made counts only once it is sealed, and others that are being
+ * made would find the same room until then. The descriptor that holds it, or -1 with ERROR. */
+static int
+build_lock_room (GError **error)
+{
+  g_autofree char *directory = paths_with_dir ();
+  autoclose int fd = open (directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (fd >= 0 && flock (fd, LOCK_EX) != 0)
+    if (errno != EINTR)
+      fd_close (&fd);
+  if (fd < 0)
+    error_from_errno (error, errno, "cannot lock %s", directory);
+  return fd_steal (&fd);
+}
+
 /* A kept environment may be in use only because its interpreter is kept ready; a waiter for this build can
- * end that. No lock tells how long that takes, so it is retried. */
-static gboolean
+ * end that. No lock tells how long that takes, so it is retried. The lock under which there is room, or -1
+ * with ERROR. */
+static int
 build_make_room (const struct build *build, GError **error)
 {
   const char word[] = {SAID_ROOM, '\0'};
   gint64 deadline_us = g_get_monotonic_time () + ROOM_US;
   g_autoptr (GError) problem = NULL;
   gboolean asked = FALSE;
-  while (!environment_with_make_room (&build->room, &problem)) {
+  for (;;) {
+    autoclose int fd = build_lock_room (error);
+    if (fd < 0 || environment_with_make_room (&build->room, &problem))
+      return fd_steal (&fd);
     if (g_get_monotonic_time () >= deadline_us) {
       g_propagate_error (error, g_steal_pointer (&problem));
-      return FALSE;
+      return -1;
     }
+    fd_close (&fd);
     g_clear_error (&problem);
     if (!asked)
       making_tell (build->making, word);
     asked = TRUE;
     g_usleep (ROOM_LOOK_US);
   }
-  return TRUE;
 }
 
-static gboolean
+static int
 build_find_room (struct build *build, GError **error)
 {
   build->room.bytes = build_measure (build->folder, G_MAXUINT64);
@@ -376,7 +396,7 @@ build_find_room (struct build *build, GError **error)
   g_autofree char *most = size_format (build->environment_bytes);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
                "the packages have %s, and may have %s ([packages] environment_bytes)", has, most);
-  return FALSE;
+  return -1;
 }
 
 /* Modules that cannot be compiled are still importable. */
@@ -460,8 +480,8 @@ build_fill (struct build *build, int folder_fd, GError **error)
     return FALSE;
   build_compile (build);
   build_copy_cache (build);
-  return build_remove_temporary (build, error) && build_find_room (build, error) &&
-         build_seal (build, facts, folder_fd, error);
+  autoclose int room_fd = build_remove_temporary (build, error) ? build_find_room (build, error) : -1;
+  return room_fd >= 0 && build_seal (build, facts, folder_fd, error);
 }
 
 /* ---- the whole ---- */
