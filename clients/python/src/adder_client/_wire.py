@@ -62,7 +62,8 @@ def transport_options(unix_socket: Optional[str], verify: Any) -> Dict[str, Any]
     if unix_socket is not None:
         return {"uds": unix_socket}
     options: Dict[str, Any] = {"verify": verify}
-    if "socket_options" in inspect.signature(httpx.HTTPTransport).parameters:  # since httpx 0.25; Debian 12 has 0.23
+    # httpx has them since 0.25; Debian 12 has 0.23.
+    if "socket_options" in inspect.signature(httpx.HTTPTransport).parameters:
         options["socket_options"] = socket_options()
     return options
 
