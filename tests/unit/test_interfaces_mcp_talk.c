@@ -2,7 +2,7 @@
 /* What the relay of `adder mcp` says again to the next daemon. */
 #include <string.h>
 
-#include "interfaces/cli/cli_mcp_talk.h"
+#include "interfaces/cli/mcp/cli_mcp_talk.h"
 #include "suite.h"
 
 static void

@@ -8,7 +8,7 @@
 
 #include "adder.h"
 #include "interfaces/cli/cli.h"
-#include "interfaces/cli/mcp_clients.h"
+#include "interfaces/cli/mcp/mcp_clients.h"
 #include "interfaces/remote/remote.h"
 #include "policy/profile.h"
 #include "sandbox/isolation.h"

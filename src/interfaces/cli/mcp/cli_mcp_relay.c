@@ -3,7 +3,7 @@
  * that the daemon hung up, one of them waits for the other, which passes on everything sent before that; then
  * it answers the pending requests, and connects again when the client sends something more. So a stopped
  * daemon is not restarted before it is needed. */
-#include "interfaces/cli/cli_mcp_relay.h"
+#include "interfaces/cli/mcp/cli_mcp_relay.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include "adder.h"
 #include "base/fd.h"
 #include "common/json.h"
-#include "interfaces/cli/cli_mcp_talk.h"
+#include "interfaces/cli/mcp/cli_mcp_talk.h"
 #include "interfaces/mcp/server.h"
 
 #define PART_BYTES (64 * 1024)

@@ -2,7 +2,7 @@
 /* A path is resolved beneath a root by the kernel (openat2, RESOLVE_BENEATH), so neither ".." nor a symbolic
  * link leads out, even if files change meanwhile. It is first opened without side effects (O_PATH) and
  * checked: a pipe or a device is never opened for reading. */
-#include "interfaces/cli/cli_mcp_files.h"
+#include "interfaces/cli/mcp/cli_mcp_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

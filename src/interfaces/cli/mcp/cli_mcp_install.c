@@ -11,7 +11,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "interfaces/cli/cli.h"
-#include "interfaces/cli/mcp_clients.h"
+#include "interfaces/cli/mcp/mcp_clients.h"
 #include "tools/table.h"
 
 #define LONGEST_FILE (64 << 20)

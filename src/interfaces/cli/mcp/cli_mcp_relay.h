@@ -4,7 +4,7 @@
 
 #include <glib.h>
 
-#include "interfaces/cli/cli_mcp_files.h"
+#include "interfaces/cli/mcp/cli_mcp_files.h"
 
 /* A socket on which lines of MCP go both ways, the caller's; -1 with ERROR. */
 typedef int (*cli_mcp_connect) (gpointer data, GError **error);

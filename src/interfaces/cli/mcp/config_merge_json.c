@@ -7,7 +7,7 @@
 
 #include "adder.h"
 #include "common/json.h"
-#include "interfaces/cli/config_merge.h"
+#include "interfaces/cli/mcp/config_merge.h"
 
 #define CONFIG_FLAGS (JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL)
 

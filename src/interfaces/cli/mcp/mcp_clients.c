@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each row follows the client's own documentation of its file. */
-#include "interfaces/cli/mcp_clients.h"
+#include "interfaces/cli/mcp/mcp_clients.h"
 
 #include <string.h>
 
 #include "adder.h"
 #include "common/json.h"
-#include "interfaces/cli/config_merge.h"
+#include "interfaces/cli/mcp/config_merge.h"
 
 #define TOKEN_VARIABLE "ADDER_TOKEN"
 #define TOKEN_INPUT    "adder-token"

@@ -3,7 +3,7 @@
  * notifications affect all later ones: the last of each is kept, and repeated to the next daemon under an id
  * of our own. A request is kept once it succeeds: one that failed, or was never answered, leaves the previous
  * one in place. */
-#include "interfaces/cli/cli_mcp_talk.h"
+#include "interfaces/cli/mcp/cli_mcp_talk.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "adder.h"
-#include "interfaces/cli/config_merge.h"
+#include "interfaces/cli/mcp/config_merge.h"
 
 struct cursor {
   const char *text;
