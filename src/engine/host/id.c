@@ -5,6 +5,41 @@
 #include <string.h>
 #include <sys/random.h>
 
+#define DIGITS 6 /* of a node */
+
+static guint id_of_node = ID_NODES; /* atomic; ID_NODES: none */
+
+void
+id_set_node (guint32 node)
+{
+  g_atomic_int_set (&id_of_node, node);
+}
+
+guint32
+id_ending (const char *text)
+{
+  gsize length = strlen (text);
+  const char *digits = text + length - MIN (length, DIGITS);
+  if (strspn (digits, "0123456789abcdef") != DIGITS)
+    return ID_NODES;
+  return (guint32)g_ascii_strtoull (digits, NULL, 16);
+}
+
+guint32
+id_node (const char *id)
+{
+  return g_uuid_string_is_valid (id) ? id_ending (id) : ID_NODES;
+}
+
+void
+id_digits (char ret_digits[DIGITS + 1])
+{
+  guint node = (guint)g_atomic_int_get (&id_of_node);
+  *ret_digits = '\0';
+  if (node < ID_NODES)
+    g_snprintf (ret_digits, DIGITS + 1, "%06x", node);
+}
+
 void
 id_make (char ret_id[ID_BYTES])
 {
@@ -19,6 +54,9 @@ id_make (char ret_id[ID_BYTES])
   bytes[6] = (guint8)(0x70 | fraction >> 8);
   bytes[7] = (guint8)fraction;
   bytes[8] = (guint8)(0x80 | (bytes[8] & 0x3f));
+  guint node = (guint)g_atomic_int_get (&id_of_node);
+  for (int i = 0; node < ID_NODES && i < 3; i++)
+    bytes[13 + i] = (guint8)(node >> (16 - 8 * i));
 
   char *at = ret_id;
   for (int i = 0; i < 16; i++) {

@@ -8,6 +8,7 @@
 #include "adder.h"
 #include "common/config.h"
 #include "common/guarded.h"
+#include "engine/host/id.h"
 
 #define ID_RANDOM_BYTES 16
 #define SWEEP_US        (10 * G_USEC_PER_SEC)
@@ -84,12 +85,15 @@ static char *
 make_id (void)
 {
   guint8 random[ID_RANDOM_BYTES];
+  char node[7];
   GString *id = g_string_new (NULL);
 
   while (getrandom (random, sizeof random, 0) != (gssize)sizeof random)
     ;
   for (gsize i = 0; i < sizeof random; i++)
     g_string_append_printf (id, "%02x", random[i]);
+  id_digits (node);
+  g_string_append (id, node);
   return g_string_free (id, FALSE);
 }
 
