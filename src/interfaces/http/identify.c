@@ -17,7 +17,7 @@
 #include "common/text.h"
 #include "interfaces/http/identify_browser.h"
 #include "interfaces/http/identify_private.h"
-#include "interfaces/http/secret_file.h"
+#include "common/secret_file.h"
 #include "policy/roots.h"
 #include "policy/tokens_file.h"
 

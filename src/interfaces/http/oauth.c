@@ -11,7 +11,7 @@
 #include "common/http_client.h"
 #include "common/json.h"
 #include "common/log.h"
-#include "interfaces/http/secret_file.h"
+#include "common/secret_file.h"
 #include "policy/profile_list.h"
 
 #define ANSWER_BYTES      (64 << 10)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "interfaces/http/secret_file.h"
+#include "common/secret_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
