@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adder_types.h"
+#include "common/json.h"
 
 struct principal *
 principal_new (const struct config *config, const char *owner)
@@ -85,4 +86,94 @@ principal_run_profiles (const struct principal *principal)
 {
   static const char *const none[] = {NULL};
   return principal->toolset && !principal->profiles ? none : (const char *const *)principal->profiles;
+}
+
+/* ---- for other nodes ---- */
+
+/* The flags, and their names there. */
+static const struct {
+  const char *name;
+  gsize at;
+} principal_flags[] = {
+    {"read_only", offsetof (struct principal, read_only)},
+    {"may_decide", offsetof (struct principal, may_decide)},
+    {"acts_for_users", offsetof (struct principal, acts_for_users)},
+    {"is_browser", offsetof (struct principal, is_browser)},
+};
+static const struct {
+  const char *name;
+  gsize at;
+} principal_texts[] = {
+    {"owner", offsetof (struct principal, owner)},
+    {"toolset", offsetof (struct principal, toolset)},
+    {"token", offsetof (struct principal, token)},
+    {"service", offsetof (struct principal, service)},
+};
+static const struct {
+  const char *name;
+  gsize at;
+} principal_lists[] = {
+    {"profiles", offsetof (struct principal, profiles)},
+    {"roots", offsetof (struct principal, roots)},
+};
+
+#define MEMBER(who, at, type) ((type *)(gpointer)((char *)(guintptr)(who) + (at)))
+
+json_t *
+principal_to_json (const struct principal *who)
+{
+  json_t *value = json_pack ("{s:s}", "role", role_name (who->role));
+  for (gsize i = 0; i < G_N_ELEMENTS (principal_texts); i++)
+    json_object_set_new (value, principal_texts[i].name,
+                         json_text_or_null (*MEMBER (who, principal_texts[i].at, char *)));
+  for (gsize i = 0; i < G_N_ELEMENTS (principal_flags); i++)
+    json_object_set_new (value, principal_flags[i].name,
+                         json_boolean (*MEMBER (who, principal_flags[i].at, gboolean)));
+  for (gsize i = 0; i < G_N_ELEMENTS (principal_lists); i++) {
+    char **list = *MEMBER (who, principal_lists[i].at, char **);
+    json_object_set_new (value, principal_lists[i].name,
+                         list ? json_of_texts ((const char *const *)list) : json_null ());
+  }
+  return value;
+}
+
+static char **
+principal_list (const json_t *value)
+{
+  if (!json_is_array (value))
+    return NULL;
+  GPtrArray *list = g_ptr_array_new ();
+  gsize i;
+  json_t *each;
+  json_array_foreach (value, i, each)
+  {
+    g_ptr_array_add (list, g_strdup (json_is_string (each) ? json_string_value (each) : ""));
+  }
+  g_ptr_array_add (list, NULL);
+  return (char **)g_ptr_array_free (list, FALSE);
+}
+
+struct principal *
+principal_from_json (const json_t *value, GError **error)
+{
+  enum role role;
+  if (!role_parse (json_member_text (value, "role"), &role, error))
+    return NULL;
+  struct principal *who = g_new0 (struct principal, 1);
+  who->references = 1;
+  who->role = role;
+  for (gsize i = 0; i < G_N_ELEMENTS (principal_texts); i++)
+    *MEMBER (who, principal_texts[i].at, char *) =
+        g_strdup (json_string_value (json_object_get (value, principal_texts[i].name)));
+  for (gsize i = 0; i < G_N_ELEMENTS (principal_flags); i++)
+    *MEMBER (who, principal_flags[i].at, gboolean) =
+        json_is_true (json_object_get (value, principal_flags[i].name));
+  for (gsize i = 0; i < G_N_ELEMENTS (principal_lists); i++)
+    *MEMBER (who, principal_lists[i].at, char **) =
+        principal_list (json_object_get (value, principal_lists[i].name));
+  if (who->owner)
+    return who;
+  principal_unref (who);
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "a caller of another node has no owner");
+  return NULL;
 }

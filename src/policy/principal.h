@@ -3,6 +3,7 @@
 #pragma once
 
 #include <glib.h>
+#include <jansson.h>
 
 #include "policy/roles.h"
 
@@ -39,6 +40,11 @@ struct principal *principal_for_user (const struct principal *who, const char *n
 struct principal *principal_ref (struct principal *principal);
 /* NULL is allowed. */
 void principal_unref (struct principal *principal);
+
+/* WHO for another node of a cluster, without what identified them; the caller's. */
+json_t *principal_to_json (const struct principal *who);
+/* What that made, with one reference. NULL with ADDER_ERROR_INVALID. */
+struct principal *principal_from_json (const json_t *value, GError **error);
 
 /* For adder_request_set_profiles_allowed of their own runs, not by a tool: none if they have a toolset and no
  * profiles, since they would bypass the toolset. Theirs. */
