@@ -29,6 +29,7 @@ MODULES = (
     ("engine",),
     ("store",),
     ("policy",),
+    ("cluster",),
     ("library",),
     ("models",),
     ("operations",),

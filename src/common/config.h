@@ -160,6 +160,13 @@ struct config {
   guint64 network_parked;      /* parked sandboxes of each environment that can reach chosen hosts */
   guint64 network_connections; /* of all runs together */
   char *private_networks;      /* that may be reached although they are private; "none" */
+  /* [cluster] */
+  char *cluster_nats;        /* URLs, between blanks; NULL: none */
+  gboolean cluster_gateway;  /* runs nothing itself */
+  char *cluster_secret_file; /* of the key of all nodes */
+  char *cluster_credentials; /* files; NULL: none */
+  char *cluster_ca;
+  char *cluster_certificate, *cluster_key;
   /* [http] */
   live_text http_listen;      /* addresses, between blanks; "none" */
   live_text http_certificate; /* PEM files; NULL: no TLS */

@@ -216,6 +216,23 @@ const struct config_row config_table[] = {
      .text = "How URLs of files begin: `https://adder.example.org`."},
     {"store", "url_age_ms", CONFIG_DURATION, LIVE (store_url_age_ms), "1d", .minimum = SECOND,
      .maximum = 365 * DAY, .text = "How long a signed URL of a file is valid."},
+    {"cluster", "nats", CONFIG_URL, AT (cluster_nats), .computed_as = "none: this machine alone",
+     .text = "The NATS servers that connect the nodes of a cluster, separated by blanks: "
+             "`nats://host:4222 nats://other:4222`, or `tls://`. They need JetStream."},
+    {"cluster", "secret_file", CONFIG_PATH, AT (cluster_secret_file), .computed_as = "none",
+     .text = "A file with a secret that all nodes have, at least 32 characters, readable only by its owner. "
+             "Nodes believe what others sign with it of a caller."},
+    {"cluster", "gateway", CONFIG_BOOLEAN, AT (cluster_gateway), "false",
+     .text = "Whether this daemon only passes requests over HTTP on to other nodes, and makes no sandboxes."},
+    {"cluster", "credentials", CONFIG_PATH, AT (cluster_credentials), .computed_as = "none",
+     .text = "A file with what the servers know this node by, as `nsc` makes it (`.creds`)."},
+    {"cluster", "ca", CONFIG_PATH, AT (cluster_ca), .computed_as = "the system's authorities, with `tls://`",
+     .text = "A PEM file with the authorities that sign the servers' certificates. It makes connections use "
+             "TLS."},
+    {"cluster", "certificate", CONFIG_PATH, AT (cluster_certificate), .computed_as = "none",
+     .text = "A PEM file with the certificate of this node, for servers that ask for one."},
+    {"cluster", "key", CONFIG_PATH, AT (cluster_key), .computed_as = "none",
+     .text = "A PEM file with its key."},
     {"approval", "expire_ms", CONFIG_DURATION, AT (approval_expire_ms), "1h", .minimum = SECOND,
      .maximum = 7 * DAY, .text = "Pending, unused and denied approvals are forgotten after this time."},
     {"approval", "always_ms", CONFIG_DURATION, AT (approval_always_ms), "12h", .minimum = SECOND,

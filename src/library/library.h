@@ -42,8 +42,11 @@ struct daemon {
   gpointer data;
 };
 
+struct cluster;
+
 struct adder_engine {
-  struct daemon daemon; /* all 0: no daemon surrounds it */
+  struct daemon daemon;    /* all 0: no daemon surrounds it */
+  struct cluster *cluster; /* the daemon's; NULL: it is in none */
   struct engine *engine;
   struct profile_cache profiles;
   struct approvals *approvals;

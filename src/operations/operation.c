@@ -20,6 +20,7 @@ const struct operation *const operations[] = {
     event_operations,
     file_operations,
     model_operations,
+    node_operations,
     profile_operations,
     record_operations,
     result_operations,

@@ -118,6 +118,7 @@ int cli_serve_logs (int argc, char **argv);
 int cli_doctor (int argc, char **argv);
 int cli_env (int argc, char **argv);
 int cli_env_image (int argc, char **argv);
+int cli_node (int argc, char **argv);
 int cli_profile (int argc, char **argv);
 int cli_token (int argc, char **argv);
 int cli_model (int argc, char **argv);

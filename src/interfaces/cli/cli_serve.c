@@ -20,8 +20,10 @@
 #include "common/log.h"
 #include "common/size.h"
 #include "interfaces/cli/cli.h"
+#include "interfaces/http/http_node.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/mcp/mcp.h"
+#include "interfaces/service/cluster_node.h"
 #include "interfaces/socket/client.h"
 #include "interfaces/socket/server.h"
 #include "library/library.h"
@@ -80,7 +82,10 @@ static gpointer
 warm (gpointer data)
 {
   g_autoptr (GError) problem = NULL;
-  if (adder_engine_warm (data, NULL, &problem))
+  const AdderEngine *engine = data;
+  if (engine->engine->host->config->cluster_gateway)
+    log_info ("a gateway: other nodes run the code");
+  else if (adder_engine_warm (data, NULL, &problem))
     log_info ("the default environment is warm");
   else if (!g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_CANCELLED))
     log_warning ("the default environment is not warm: %s", problem->message);
@@ -208,12 +213,21 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   server_set_service (server, service);
   service->mcp = mcp_server_new (service);
   struct http_server *http = NULL;
-  if (!start_http (options, service, server, socket, &http, error)) {
+  struct cluster *cluster = NULL;
+  if (!cluster_node_join (service, &cluster, error) ||
+      !start_http (options, service, server, socket, &http, error)) {
+    cluster_node_leave (service, cluster);
     mcp_server_free (service->mcp);
     service_free (service);
     adder_engine_free (engine);
     server_free (server);
     return FALSE;
+  }
+  struct tunnel_host *tunnels = NULL;
+  if (cluster && http) {
+    const struct tunnel_host_options tunnel_options = {
+        config->cluster_gateway ? 0 : (guint)config->max_running, http_node_connect, http};
+    tunnels = tunnel_host_new (cluster, &tunnel_options, error);
   }
   log_info ("adder %s listens on %s", adder_version (), socket);
   tell_ready (options, "R");
@@ -222,10 +236,12 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   server_set_http (server, http);
   gboolean ok = server_loop (server, error);
   notify_systemd ("STOPPING=1");
+  tunnel_host_free (tunnels);
   http_server_free (http);
   /* Ends the warm-up as well, which may be in the middle of imports. */
   engine_close (engine->engine);
   g_thread_join (warming);
+  cluster_node_leave (service, cluster);
   mcp_server_free (service->mcp);
   service_free (service);
   adder_engine_free (engine);

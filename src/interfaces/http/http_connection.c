@@ -91,7 +91,8 @@ see_whole (gpointer data)
   struct http_request *request = connection->request;
   connection->phase = PHASE_REPLY;
   if (http_body_check (request)) {
-    request->route->handle (request);
+    if (!http_forward (request))
+      request->route->handle (request);
     if (request->status == 0)
       http_reply_fault (request, 500, "the handler did not answer");
     /* Before the reply leaves: its reader may send an equally large request. What still runs has its own
@@ -343,6 +344,7 @@ connection_free (struct http_connection *connection)
     changed (data);
   http_socket_unref (connection->socket);
   http_listener_unref (connection->listener);
+  principal_unref (connection->vouched);
   g_free (connection->peer);
   g_free (connection);
   /* The last use of the server: a waiter for this may free it. */
@@ -400,26 +402,22 @@ http_connection_turn_away (struct http_server *server, const struct http_listene
   server->turned_away = 0;
 }
 
-void
-http_connection_start (struct http_server *server, struct http_listener *listener, int fd, char *peer)
+/* CONNECTION is taken, with its listener, its peer and its socket. */
+static void
+http_connection_begin (struct http_connection *connection)
 {
-  struct http_connection *connection = g_new0 (struct http_connection, 1);
-  connection->server = server;
-  connection->listener = http_listener_ref (listener);
-  connection->peer = peer;
-  connection->socket = g_new0 (struct http_socket, 1);
-  *connection->socket = (struct http_socket){1, fd};
+  struct http_server *server = connection->server;
   const char *why = NULL;
 
   g_mutex_lock (&server->lock);
-  guint of_peer = GPOINTER_TO_UINT (g_hash_table_lookup (server->peers, peer));
+  guint of_peer = GPOINTER_TO_UINT (g_hash_table_lookup (server->peers, connection->peer));
   if (g_hash_table_size (server->connections) >= server->max_connections)
     why = "the server has as many connections as it takes";
-  else if (of_peer >= server->config->http_peer_connections)
+  else if (!connection->vouched && of_peer >= server->config->http_peer_connections)
     why = "the server has as many connections of this client as it takes";
   else {
     g_hash_table_add (server->connections, connection);
-    count_peer (server, peer, 1);
+    count_peer (server, connection->peer, 1);
   }
   g_mutex_unlock (&server->lock);
 
@@ -428,6 +426,36 @@ http_connection_start (struct http_server *server, struct http_listener *listene
       server->changed (server->data);
     return;
   }
-  http_connection_turn_away (server, listener, fd, why ? why : "no thread can be started for it");
+  http_connection_turn_away (server, connection->listener, connection->socket->fd,
+                             why ? why : "no thread can be started for it");
   connection_free (connection);
+}
+
+static struct http_connection *
+http_connection_new (struct http_server *server, struct http_listener *listener, int fd, char *peer)
+{
+  struct http_connection *connection = g_new0 (struct http_connection, 1);
+  connection->server = server;
+  connection->listener = listener;
+  connection->peer = peer;
+  connection->socket = g_new0 (struct http_socket, 1);
+  *connection->socket = (struct http_socket){1, fd};
+  return connection;
+}
+
+void
+http_connection_start (struct http_server *server, struct http_listener *listener, int fd, char *peer)
+{
+  http_connection_begin (http_connection_new (server, http_listener_ref (listener), fd, peer));
+}
+
+void
+http_connection_start_vouched (struct http_server *server, int fd, struct principal *vouched,
+                               gboolean exposed)
+{
+  struct http_connection *connection =
+      http_connection_new (server, http_listener_of_nodes (), fd, g_strdup ("other nodes"));
+  connection->vouched = vouched;
+  connection->vouched_exposed = exposed;
+  http_connection_begin (connection);
 }

@@ -301,6 +301,11 @@ static gboolean
 identify (struct http_request *request)
 {
   struct identify_facts facts;
+  if (request->connection->vouched) {
+    request->identity.who = principal_ref (request->connection->vouched);
+    request->identified = TRUE;
+    return TRUE;
+  }
   http_facts (request, &facts);
   request->identified = TRUE;
   gboolean ok = identify_request (request->server->identify, &facts, &request->identity);

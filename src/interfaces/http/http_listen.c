@@ -239,6 +239,17 @@ http_listen (const char *address, gboolean has_tls, GError **error)
   return listener;
 }
 
+struct http_listener *
+http_listener_of_nodes (void)
+{
+  struct http_listener *listener = g_new0 (struct http_listener, 1);
+  listener->references = 1;
+  listener->address = g_strdup ("other nodes");
+  listener->url = g_strdup ("other nodes");
+  listener->socket = LOCAL_SOCKET_CLOSED;
+  return listener;
+}
+
 void
 http_listener_close (struct http_listener *listener)
 {

@@ -86,6 +86,8 @@ struct http_connection {
   char *peer; /* by whom connections are counted: an address, a user id */
   struct wire *wire;
   struct identify_peer account; /* of who connected, over TCP */
+  struct principal *vouched;    /* the caller that another node identified; NULL: it is no other node's */
+  gboolean vouched_exposed;     /* they came to that node over a network without encryption */
   enum http_phase phase;
   gint64 deadline_us;
   guint64 requests;
@@ -136,6 +138,12 @@ struct http_request {
 
 /* http_connection.c */
 void http_connection_start (struct http_server *server, struct http_listener *listener, int fd, char *peer);
+/* The same for a request of another node, whose caller VOUCHED is taken. */
+void http_connection_start_vouched (struct http_server *server, int fd, struct principal *vouched,
+                                    gboolean exposed);
+
+/* http_forward.c: has another node of the cluster answer it, if one should. FALSE: this one answers. */
+gboolean http_forward (struct http_request *request);
 
 /* http_request.c */
 struct http_request *http_request_new (struct http_connection *connection, const char *target);
@@ -213,6 +221,8 @@ gboolean http_listener_tls (const char *address, gboolean has_tls);
 gboolean http_listener_has_port (const struct http_listener *listener, const GPtrArray *words);
 /* Stops accepting: call when nobody waits for its descriptor. */
 void http_listener_close (struct http_listener *listener);
+/* By which requests of other nodes come; nothing listens. */
+struct http_listener *http_listener_of_nodes (void);
 struct http_listener *http_listener_ref (struct http_listener *listener);
 void http_listener_unref (struct http_listener *listener); /* closes it, with the last reference */
 /* The peer by which an accepted connection is counted; NULL: it is refused. The caller's. */

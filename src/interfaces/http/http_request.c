@@ -157,6 +157,8 @@ gboolean
 http_is_exposed (struct http_request *request)
 {
   const struct http_listener *listener = request->connection->listener;
+  if (request->connection->vouched)
+    return request->connection->vouched_exposed;
   return listener->tcp && !listener->tls && !http_listen_is_near (http_watch_fd (request));
 }
 

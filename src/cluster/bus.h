@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages between nodes: between cluster.c, which knows what they mean, and the module adder-nats, which
+ * knows libnats. The library would cost every start of Adder milliseconds, so it is loaded where [cluster]
+ * names a server. */
+#pragma once
+
+#include <glib.h>
+
+/* The symbol of the module: a struct bus_binding. */
+#define BUS_MODULE "adder-nats"
+#define BUS_SYMBOL "adder_nats_bus"
+
+struct bus;
+struct bus_subscription;
+
+struct bus_options {
+  const char *servers;             /* URLs, separated by single blanks */
+  const char *credentials;         /* a file as `nsc` makes it; NULL: what the URL says */
+  const char *ca;                  /* PEM; NULL: the system's authorities, for tls:// */
+  const char *certificate, *key;   /* PEM, of the client; both or neither NULL */
+  const char *name;                /* shown by the server among its connections */
+  void (*changed) (gpointer data); /* the connection came or went; in a thread of the library */
+  gpointer data;
+};
+
+/* A message; valid within the call. */
+struct bus_message {
+  const char *subject;
+  const char *reply; /* NULL: no answer is expected */
+  const char *data;
+  gsize length;
+  gboolean nobody; /* in place of a reply: nobody receives what was asked */
+};
+typedef void (*bus_handler) (gpointer data, const struct bus_message *message);
+
+enum bus_put { BUS_PUT, BUS_TAKEN, BUS_FAILED };
+
+struct bus_binding {
+  /* The library's version, for the log. */
+  const char *(*version) (void);
+
+  /* Connects in the background, again and again. NULL with ERROR: the options are wrong. */
+  struct bus *(*open) (const struct bus_options *options, GError **error);
+  gboolean (*is_connected) (struct bus *bus);
+  /* Handlers may go on until it returns; what was published is sent first, for at most a second. */
+  void (*close) (struct bus *bus);
+
+  /* REPLY may be NULL. Does not wait: while the connection is away, up to a megabyte is held. */
+  gboolean (*publish) (struct bus *bus, const char *subject, const char *reply, const char *data,
+                       gsize length, GError **error);
+  /* HANDLER is called in a thread of the library, one message after the other. QUEUE: only one of all that
+   * name it gets a message; NULL: each does. ONCE: one message, and the server knows of a receiver until it
+   * has sent that. */
+  struct bus_subscription *(*subscribe) (struct bus *bus, const char *subject, const char *queue,
+                                         gboolean once, bus_handler handler, gpointer data, GError **error);
+  void (*unsubscribe) (struct bus_subscription *subscription);
+
+  /* A bucket of keys in JetStream that expire after TTL_MS unless they are put again, in the servers' memory;
+   * nothing happens if it is there. The functions of buckets wait for the server, some seconds at most. */
+  gboolean (*keep_bucket) (struct bus *bus, const char *bucket, guint64 ttl_ms, GError **error);
+  /* Puts KEY if it is not there. Otherwise BUS_TAKEN with its value, the caller's. */
+  enum bus_put (*put_new) (struct bus *bus, const char *bucket, const char *key, const char *data,
+                           char **ret_value, GError **error);
+  /* Each key and value. */
+  gboolean (*each) (struct bus *bus, const char *bucket,
+                    void (*see) (gpointer data, const char *key, const char *value, gsize length),
+                    gpointer data, GError **error);
+  void (*remove) (struct bus *bus, const char *bucket, const char *key);
+};

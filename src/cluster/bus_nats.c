@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module adder-nats: the only user of libnats. It asks for nothing that 3.4, which Debian 12 has, lacks.
+ */
+#include <nats/nats.h>
+#include <string.h>
+
+#include "adder_types.h"
+#include "cluster/bus.h"
+
+#define RECONNECT_MS 200
+#define HELD_BYTES   (1 << 20)
+#define DELIVERERS   4 /* threads that call handlers */
+#define FLUSH_MS     1000
+#define SILENT_PINGS 2 /* a server that answers none of these, a second apart, is gone */
+#define PING_MS      1000
+#define SERVERS_MAX  64
+
+struct bus {
+  natsConnection *connection;
+  jsCtx *jetstream;
+  void (*changed) (gpointer data);
+  gpointer data;
+};
+
+struct bus_subscription {
+  natsSubscription *subscription;
+  bus_handler handler;
+  gpointer data;
+  GMutex lock;
+  GCond changed;
+  gboolean complete; /* no message is being delivered any more */
+};
+
+static gboolean
+bus_fail (natsStatus status, const char *what, GError **error)
+{
+  int code = status == NATS_INVALID_ARG ? ADDER_ERROR_INVALID : ADDER_ERROR_UNAVAILABLE;
+  g_set_error (error, ADDER_ERROR, code, "NATS: %s: %s", what, natsStatus_GetText (status));
+  return FALSE;
+}
+
+static const char *
+bus_version (void)
+{
+  return nats_GetVersion ();
+}
+
+/* ---- the connection ---- */
+
+static void
+bus_changed (natsConnection *connection, void *data)
+{
+  (void)connection;
+  struct bus *bus = data;
+  bus->changed (bus->data);
+}
+
+static natsStatus
+bus_set_servers (natsOptions *options, const char *servers)
+{
+  g_auto (GStrv) list = g_strsplit (servers, " ", SERVERS_MAX);
+  return natsOptions_SetServers (options, (const char **)list, (int)g_strv_length (list));
+}
+
+static natsStatus
+bus_set_tls (natsOptions *options, const struct bus_options *asked)
+{
+  natsStatus status = NATS_OK;
+  if (asked->ca)
+    status = natsOptions_LoadCATrustedCertificates (options, asked->ca);
+  if (status == NATS_OK && asked->certificate)
+    status = natsOptions_LoadCertificatesChain (options, asked->certificate, asked->key);
+  if (status == NATS_OK && (asked->ca || asked->certificate))
+    status = natsOptions_SetSecure (options, true);
+  return status;
+}
+
+static natsStatus
+bus_set_connection (natsOptions *options, struct bus *bus)
+{
+  const struct {
+    natsStatus (*set) (natsOptions *options, natsConnectionHandler handler, void *data);
+  } told[] = {{natsOptions_SetDisconnectedCB}, {natsOptions_SetReconnectedCB}};
+  natsStatus status = natsOptions_SetRetryOnFailedConnect (options, true, bus_changed, bus);
+  for (gsize i = 0; status == NATS_OK && i < G_N_ELEMENTS (told); i++)
+    status = told[i].set (options, bus_changed, bus);
+  if (status == NATS_OK)
+    status = natsOptions_SetMaxReconnect (options, -1);
+  if (status == NATS_OK)
+    status = natsOptions_SetReconnectWait (options, RECONNECT_MS);
+  if (status == NATS_OK)
+    status = natsOptions_SetReconnectBufSize (options, HELD_BYTES);
+  if (status == NATS_OK)
+    status = natsOptions_SetPingInterval (options, PING_MS);
+  if (status == NATS_OK)
+    status = natsOptions_SetMaxPingsOut (options, SILENT_PINGS);
+  if (status == NATS_OK)
+    status = natsOptions_SetSendAsap (options, true);
+  if (status == NATS_OK)
+    status = natsOptions_UseGlobalMessageDelivery (options, true);
+  return status;
+}
+
+static natsStatus
+bus_connect (struct bus *bus, const struct bus_options *asked)
+{
+  natsOptions *options = NULL;
+  natsStatus status = nats_Open (-1);
+  if (status == NATS_OK)
+    status = nats_SetMessageDeliveryPoolSize (DELIVERERS);
+  if (status == NATS_OK)
+    status = natsOptions_Create (&options);
+  if (status == NATS_OK)
+    status = bus_set_servers (options, asked->servers);
+  if (status == NATS_OK)
+    status = natsOptions_SetName (options, asked->name);
+  if (status == NATS_OK && asked->credentials)
+    status = natsOptions_SetUserCredentialsFromFiles (options, asked->credentials, NULL);
+  if (status == NATS_OK)
+    status = bus_set_tls (options, asked);
+  if (status == NATS_OK)
+    status = bus_set_connection (options, bus);
+  if (status == NATS_OK)
+    status = natsConnection_Connect (&bus->connection, options);
+  natsOptions_Destroy (options);
+  return status == NATS_NOT_YET_CONNECTED ? NATS_OK : status;
+}
+
+static void
+bus_close (struct bus *bus)
+{
+  if (bus->connection) {
+    (void)natsConnection_FlushTimeout (bus->connection, FLUSH_MS);
+    natsConnection_Close (bus->connection);
+  }
+  jsCtx_Destroy (bus->jetstream);
+  natsConnection_Destroy (bus->connection);
+  g_free (bus);
+}
+
+static struct bus *
+bus_open (const struct bus_options *options, GError **error)
+{
+  struct bus *bus = g_new0 (struct bus, 1);
+  bus->changed = options->changed;
+  bus->data = options->data;
+  natsStatus status = bus_connect (bus, options);
+  if (status == NATS_OK)
+    status = natsConnection_JetStream (&bus->jetstream, bus->connection, NULL);
+  if (status == NATS_OK)
+    return bus;
+  bus_fail (status, "[cluster] of adder.conf", error);
+  bus_close (bus);
+  return NULL;
+}
+
+static gboolean
+bus_is_connected (struct bus *bus)
+{
+  return natsConnection_Status (bus->connection) == NATS_CONN_STATUS_CONNECTED;
+}
+
+/* ---- messages ---- */
+
+static gboolean
+bus_publish (struct bus *bus, const char *subject, const char *reply, const char *data, gsize length,
+             GError **error)
+{
+  natsStatus status = reply
+                          ? natsConnection_PublishRequest (bus->connection, subject, reply, data, (int)length)
+                          : natsConnection_Publish (bus->connection, subject, data, (int)length);
+  return status == NATS_OK || bus_fail (status, "a message cannot be sent", error);
+}
+
+static void
+bus_deliver (natsConnection *connection, natsSubscription *from, natsMsg *message, void *data)
+{
+  (void)connection;
+  (void)from;
+  const struct bus_subscription *subscription = data;
+  const struct bus_message given = {natsMsg_GetSubject (message), natsMsg_GetReply (message),
+                                    natsMsg_GetData (message), (gsize)natsMsg_GetDataLength (message),
+                                    natsMsg_IsNoResponders (message)};
+  subscription->handler (subscription->data, &given);
+  natsMsg_Destroy (message);
+}
+
+static struct bus_subscription *
+bus_subscribe (struct bus *bus, const char *subject, const char *queue, gboolean once, bus_handler handler,
+               gpointer data, GError **error)
+{
+  struct bus_subscription *made = g_new0 (struct bus_subscription, 1);
+  g_mutex_init (&made->lock);
+  g_cond_init (&made->changed);
+  made->handler = handler;
+  made->data = data;
+  natsStatus status =
+      queue ? natsConnection_QueueSubscribe (&made->subscription, bus->connection, subject, queue,
+                                             bus_deliver, made)
+            : natsConnection_Subscribe (&made->subscription, bus->connection, subject, bus_deliver, made);
+  if (status == NATS_OK && once)
+    status = natsSubscription_AutoUnsubscribe (made->subscription, 1);
+  if (status == NATS_OK)
+    return made;
+  natsSubscription_Destroy (made->subscription);
+  bus_fail (status, subject, error);
+  g_free (made);
+  return NULL;
+}
+
+static void
+bus_complete (void *data)
+{
+  struct bus_subscription *subscription = data;
+  g_mutex_lock (&subscription->lock);
+  subscription->complete = TRUE;
+  g_cond_signal (&subscription->changed);
+  g_mutex_unlock (&subscription->lock);
+}
+
+static void
+bus_unsubscribe (struct bus_subscription *subscription)
+{
+  if (natsSubscription_SetOnCompleteCB (subscription->subscription, bus_complete, subscription) != NATS_OK)
+    subscription->complete = TRUE; /* it has ended with its connection */
+  (void)natsSubscription_Unsubscribe (subscription->subscription);
+  g_mutex_lock (&subscription->lock);
+  while (!subscription->complete)
+    g_cond_wait (&subscription->changed, &subscription->lock);
+  g_mutex_unlock (&subscription->lock);
+  natsSubscription_Destroy (subscription->subscription);
+  g_mutex_clear (&subscription->lock);
+  g_cond_clear (&subscription->changed);
+  g_free (subscription);
+}
+
+/* ---- buckets ---- */
+
+static gboolean
+bus_keep_bucket (struct bus *bus, const char *bucket, guint64 ttl_ms, GError **error)
+{
+  kvConfig config;
+  kvStore *store = NULL;
+  natsStatus status = kvConfig_Init (&config);
+  config.Bucket = bucket;
+  config.TTL = (int64_t)(ttl_ms * 1000 * 1000);
+  config.StorageType = js_MemoryStorage;
+  config.History = 1;
+  if (status == NATS_OK)
+    status = js_CreateKeyValue (&store, bus->jetstream, &config);
+  kvStore_Destroy (store);
+  return status == NATS_OK || bus_fail (status, "JetStream cannot keep the nodes", error);
+}
+
+static enum bus_put
+bus_put_new (struct bus *bus, const char *bucket, const char *key, const char *data, char **ret_value,
+             GError **error)
+{
+  kvStore *store = NULL;
+  kvEntry *there = NULL;
+  enum bus_put put = BUS_FAILED;
+  natsStatus status = js_KeyValue (&store, bus->jetstream, bucket);
+  if (status == NATS_OK)
+    status = kvStore_CreateString (NULL, store, key, data);
+  if (status == NATS_OK)
+    put = BUS_PUT;
+  else if (store && kvStore_Get (&there, store, key) == NATS_OK) {
+    put = BUS_TAKEN;
+    *ret_value = g_strndup (kvEntry_Value (there), (gsize)kvEntry_ValueLen (there));
+  } else
+    bus_fail (status, "JetStream cannot keep a node", error);
+  kvEntry_Destroy (there);
+  kvStore_Destroy (store);
+  return put;
+}
+
+static gboolean
+bus_each (struct bus *bus, const char *bucket,
+          void (*see) (gpointer data, const char *key, const char *value, gsize length), gpointer data,
+          GError **error)
+{
+  kvStore *store = NULL;
+  kvKeysList keys = {0};
+  natsStatus status = js_KeyValue (&store, bus->jetstream, bucket);
+  if (status == NATS_OK)
+    status = kvStore_Keys (&keys, store, NULL);
+  for (int i = 0; status == NATS_OK && i < keys.Count; i++) {
+    kvEntry *entry = NULL;
+    if (kvStore_Get (&entry, store, keys.Keys[i]) == NATS_OK)
+      see (data, keys.Keys[i], kvEntry_Value (entry), (gsize)kvEntry_ValueLen (entry));
+    kvEntry_Destroy (entry);
+  }
+  kvKeysList_Destroy (&keys);
+  kvStore_Destroy (store);
+  return status == NATS_OK || status == NATS_NOT_FOUND || bus_fail (status, "JetStream cannot list", error);
+}
+
+static void
+bus_remove (struct bus *bus, const char *bucket, const char *key)
+{
+  kvStore *store = NULL;
+  if (js_KeyValue (&store, bus->jetstream, bucket) == NATS_OK)
+    (void)kvStore_Delete (store, key);
+  kvStore_Destroy (store);
+}
+
+__attribute__ ((visibility ("default"))) extern const struct bus_binding adder_nats_bus;
+
+const struct bus_binding adder_nats_bus = {
+    .version = bus_version,
+    .open = bus_open,
+    .is_connected = bus_is_connected,
+    .close = bus_close,
+    .publish = bus_publish,
+    .subscribe = bus_subscribe,
+    .unsubscribe = bus_unsubscribe,
+    .keep_bucket = bus_keep_bucket,
+    .put_new = bus_put_new,
+    .each = bus_each,
+    .remove = bus_remove,
+};

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/cluster_private.h"
+#include "cluster/tunnel_frames.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "adder_types.h"
+#include "build-config.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/module.h"
+#include "common/secret_file.h"
+#include "common/text.h"
+#include "engine/host/id.h"
+
+#define BUCKET     "adder-nodes"
+#define SUBJECT    "$KV." BUCKET "."
+#define TAG_MAX    0xffffffu
+#define SECRET_MIN 32
+
+struct member {
+  json_t *entry;
+  gint64 seen_us; /* monotonic */
+};
+
+static void
+member_free (gpointer data)
+{
+  struct member *member = data;
+  json_decref (member->entry);
+  g_free (member);
+}
+
+static guint32
+tag_of (const char *node)
+{
+  guint8 digest[32];
+  gsize length = sizeof digest;
+  g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  g_checksum_update (checksum, (const guchar *)node, -1);
+  g_checksum_get_digest (checksum, digest, &length);
+  return (guint32)(digest[0] << 16 | digest[1] << 8 | digest[2]);
+}
+
+static void
+tag_text (guint32 tag, char ret_text[8])
+{
+  g_snprintf (ret_text, 8, "%06x", tag);
+}
+
+/* ---- what others tell ---- */
+
+REQUIRES (cluster)
+static void
+cluster_prune (struct cluster *cluster)
+{
+  gint64 oldest = g_get_monotonic_time () - (gint64)CLUSTER_SILENT_MS * 1000;
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, cluster->members);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    if (((const struct member *)value)->seen_us < oldest)
+      g_hash_table_iter_remove (&iter);
+}
+
+static guint32
+cluster_tag (struct cluster *cluster)
+{
+  g_mutex_lock (&cluster->lock);
+  guint32 tag = cluster->tag;
+  g_mutex_unlock (&cluster->lock);
+  return tag;
+}
+
+/* An entry without a state only claims the tag: it is heard even where JetStream refuses it. */
+static void
+cluster_hear (gpointer data, const struct bus_message *message)
+{
+  struct cluster *cluster = data;
+  const char *key = message->subject + strlen (SUBJECT);
+  g_autoptr (json_t) entry =
+      message->length > 0 ? json_parse_object (message->data, message->length, "a node", NULL) : NULL;
+  g_mutex_lock (&cluster->lock);
+  if (entry && json_object_get (entry, "state")) {
+    struct member *member = g_new (struct member, 1);
+    *member = (struct member){json_incref (entry), g_get_monotonic_time ()};
+    g_hash_table_replace (cluster->members, g_strdup (key), member);
+  } else if (!entry) /* it has left */
+    g_hash_table_remove (cluster->members, key);
+  g_mutex_unlock (&cluster->lock);
+}
+
+static void
+cluster_hear_free (gpointer data, const struct bus_message *message)
+{
+  (void)message;
+  struct cluster *cluster = data;
+  g_mutex_lock (&cluster->lock);
+  cluster->frees++;
+  g_cond_broadcast (&cluster->freed);
+  g_mutex_unlock (&cluster->lock);
+}
+
+void
+cluster_wait_free (struct cluster *cluster, guint64 ms)
+{
+  gint64 end_us = g_get_monotonic_time () + (gint64)ms * 1000;
+  g_mutex_lock (&cluster->lock);
+  guint64 before = cluster->frees;
+  while (cluster->frees == before && g_cond_wait_until (&cluster->freed, &cluster->lock, end_us))
+    ;
+  g_mutex_unlock (&cluster->lock);
+}
+
+gboolean
+cluster_knows (struct cluster *cluster, const char *instance, const char *tag)
+{
+  gboolean found = FALSE;
+  GHashTableIter iter;
+  gpointer key, value;
+  g_mutex_lock (&cluster->lock);
+  cluster_prune (cluster);
+  g_hash_table_iter_init (&iter, cluster->members);
+  while (!found && g_hash_table_iter_next (&iter, &key, &value)) {
+    const struct member *member = value;
+    found =
+        tag ? strcmp (key, tag) == 0 : strcmp (json_member_text (member->entry, "instance"), instance) == 0;
+  }
+  g_mutex_unlock (&cluster->lock);
+  return found;
+}
+
+guint32
+cluster_own_tag (const struct cluster *cluster)
+{
+  return cluster_tag ((struct cluster *)(guintptr)cluster);
+}
+
+void
+cluster_tag_text (struct cluster *cluster, char ret_text[8])
+{
+  tag_text (cluster_tag (cluster), ret_text);
+}
+
+/* ---- what this one tells ---- */
+
+static json_t *
+cluster_entry (struct cluster *cluster, guint32 tag)
+{
+  char text[8];
+  tag_text (tag, text);
+  return json_pack ("{s:s, s:s, s:s, s:s, s:i, s:s}", "node", cluster->node, "tag", text, "instance",
+                    cluster->instance, "version", ADDER_VERSION, "protocol", CLUSTER_PROTOCOL, "started",
+                    cluster->started);
+}
+
+static void
+cluster_set_problem (struct cluster *cluster, const char *problem)
+{
+  g_mutex_lock (&cluster->lock);
+  gboolean is_new = g_strcmp0 (cluster->problem, problem) != 0;
+  g_free (cluster->problem);
+  cluster->problem = g_strdup (problem);
+  g_mutex_unlock (&cluster->lock);
+  if (is_new && problem)
+    log_warning ("cluster: %s", problem);
+}
+
+static void
+cluster_take_tag (struct cluster *cluster, guint32 tag, gboolean claimed)
+{
+  g_mutex_lock (&cluster->lock);
+  cluster->tag = tag;
+  cluster->claimed = claimed;
+  cluster->woken = TRUE;
+  g_mutex_unlock (&cluster->lock);
+  cluster->options.tagged (tag);
+  if (claimed)
+    log_info ("cluster: this is the node %s (%06x)", cluster->node, tag);
+}
+
+/* The claim of a node that has just died stands until its entry expires. A name that another daemon keeps
+ * claiming is never ours; the number of another name only happens to be the same. */
+static void
+cluster_claim (struct cluster *cluster)
+{
+  g_autoptr (GError) problem = NULL;
+  guint32 tag = cluster_tag (cluster);
+  char key[8];
+  tag_text (tag, key);
+  g_autoptr (json_t) entry = cluster_entry (cluster, tag);
+  g_autofree char *text = json_to_text (entry);
+  g_autofree char *value = NULL;
+  if (!cluster->binding->keep_bucket (cluster->bus, BUCKET, CLUSTER_SILENT_MS, &problem)) {
+    cluster_set_problem (cluster, problem->message);
+    return;
+  }
+  switch (cluster->binding->put_new (cluster->bus, BUCKET, key, text, &value, &problem)) {
+  case BUS_PUT:
+    cluster_take_tag (cluster, tag, TRUE);
+    cluster_set_problem (cluster, NULL);
+    break;
+  case BUS_TAKEN: {
+    g_autoptr (json_t) other = json_parse_object (value, strlen (value), "a node", NULL);
+    if (strcmp (json_member_text (other, "instance"), cluster->instance) ==
+        0) { /* from before the connection broke */
+      cluster_take_tag (cluster, tag, TRUE);
+      cluster_set_problem (cluster, NULL);
+    } else if (strcmp (json_member_text (other, "node"), cluster->node) == 0)
+      cluster_set_problem (cluster, "another daemon is the node of this name, or was until just now; each "
+                                    "needs a [store] node of its own");
+    else
+      cluster_take_tag (cluster, (tag + 1) & TAG_MAX, FALSE);
+    break;
+  }
+  case BUS_FAILED:
+  default:
+    cluster_set_problem (cluster, problem->message);
+  }
+}
+
+static void
+cluster_beat (struct cluster *cluster)
+{
+  g_autoptr (GError) problem = NULL;
+  guint32 tag = cluster_tag (cluster);
+  char key[8];
+  tag_text (tag, key);
+  g_autofree char *subject = g_strconcat (SUBJECT, key, NULL);
+  g_autoptr (json_t) entry = cluster_entry (cluster, tag),
+                     more = cluster->options.describe (cluster->options.data);
+  json_object_update (entry, more);
+  g_autofree char *text = json_to_text (entry);
+  if (!cluster->binding->publish (cluster->bus, subject, NULL, text, strlen (text), &problem))
+    cluster_set_problem (cluster, problem->message);
+}
+
+/* A server that was restarted has forgotten the bucket. */
+static void
+cluster_changed (gpointer data)
+{
+  struct cluster *cluster = data;
+  g_mutex_lock (&cluster->lock);
+  cluster->claimed = FALSE;
+  cluster->woken = TRUE;
+  g_cond_signal (&cluster->changed);
+  g_mutex_unlock (&cluster->lock);
+}
+
+/* ---- the thread ---- */
+
+static gpointer
+cluster_live (gpointer data)
+{
+  struct cluster *cluster = data;
+  g_mutex_lock (&cluster->lock);
+  while (!cluster->ending) {
+    gboolean claimed = cluster->claimed;
+    g_mutex_unlock (&cluster->lock);
+    gboolean connected = cluster->binding->is_connected (cluster->bus);
+    if (!connected)
+      cluster_set_problem (cluster, "the NATS server is not connected");
+    else if (claimed)
+      cluster_beat (cluster);
+    else
+      cluster_claim (cluster);
+    gint64 next = g_get_monotonic_time () + (gint64)CLUSTER_BEAT_MS * 1000;
+    g_mutex_lock (&cluster->lock);
+    cluster_prune (cluster);
+    while (!cluster->ending && !cluster->woken && g_cond_wait_until (&cluster->changed, &cluster->lock, next))
+      ;
+    cluster->woken = FALSE;
+  }
+  g_mutex_unlock (&cluster->lock);
+  return NULL;
+}
+
+/* libnats would find out when it connects, again and again. */
+static gboolean
+cluster_check (const struct config *config, GError **error)
+{
+  const struct {
+    const char *key, *path;
+  } files[] = {{"credentials", config->cluster_credentials},
+               {"ca", config->cluster_ca},
+               {"certificate", config->cluster_certificate},
+               {"key", config->cluster_key}};
+  g_auto (GStrv) servers = g_strsplit (config->cluster_nats, " ", -1);
+  for (char **server = servers; *server; server++)
+    if (!g_str_has_prefix (*server, "nats://") && !g_str_has_prefix (*server, "tls://")) {
+      g_autofree char *shown = text_without_password (*server);
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                   "[cluster] nats: \"%s\" begins neither with nats:// nor with tls://", shown);
+      return FALSE;
+    }
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
+    if (files[i].path && access (files[i].path, R_OK) != 0) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "[cluster] %s: cannot read %s: %s", files[i].key,
+                   files[i].path, g_strerror (errno));
+      return FALSE;
+    }
+  const char *problem = NULL;
+  if (!config->cluster_certificate != !config->cluster_key)
+    problem = "[cluster] certificate and key are of use only together";
+  else if (!config->cluster_secret_file)
+    problem =
+        "[cluster] secret_file is missing: all nodes share a secret, such as openssl rand -hex 32 prints";
+  if (problem)
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, problem);
+  return !problem;
+}
+
+struct cluster *
+cluster_new (const struct cluster_options *options, GError **error)
+{
+  const struct config *config = options->config;
+  const struct bus_binding *binding =
+      cluster_check (config, error) ? module_load (BUS_MODULE, BUS_SYMBOL, error) : NULL;
+  if (!binding)
+    return NULL;
+  g_autofree char *secret = secret_file_read (config->cluster_secret_file, "[cluster] secret_file", error);
+  if (!secret)
+    return NULL;
+  if (strlen (secret) < SECRET_MIN) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                 "[cluster] secret_file: it has fewer than %d characters", SECRET_MIN);
+    return NULL;
+  }
+  char instance[ID_BYTES];
+  id_make (instance);
+  struct cluster *cluster = g_new0 (struct cluster, 1);
+  cluster->binding = binding;
+  cluster->options = *options;
+  cluster->node = g_strdup (options->node);
+  cluster->instance = g_strdup (instance);
+  cluster->secret = g_steal_pointer (&secret);
+  cluster->started = text_time (g_get_real_time ());
+  cluster->members = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, member_free);
+  g_mutex_init (&cluster->lock);
+  cluster->tag = tag_of (cluster->node);
+  options->tagged (cluster->tag);
+  const struct bus_options bus_options = {
+      .servers = config->cluster_nats,
+      .credentials = config->cluster_credentials,
+      .ca = config->cluster_ca,
+      .certificate = config->cluster_certificate,
+      .key = config->cluster_key,
+      .name = cluster->node,
+      .changed = cluster_changed,
+      .data = cluster,
+  };
+  cluster->bus = binding->open (&bus_options, error);
+  if (cluster->bus)
+    cluster->beats =
+        binding->subscribe (cluster->bus, SUBJECT "*", NULL, FALSE, cluster_hear, cluster, error);
+  if (cluster->beats)
+    cluster->frees_heard =
+        binding->subscribe (cluster->bus, TUNNEL_FREE, NULL, FALSE, cluster_hear_free, cluster, error);
+  if (!cluster->frees_heard) {
+    cluster_free (cluster);
+    return NULL;
+  }
+  log_info ("cluster: libnats %s", binding->version ());
+  cluster->thread = g_thread_new ("cluster", cluster_live, cluster);
+  return cluster;
+}
+
+static void
+cluster_leave (struct cluster *cluster)
+{
+  char key[8];
+  g_mutex_lock (&cluster->lock);
+  cluster->ending = TRUE;
+  g_cond_signal (&cluster->changed);
+  g_mutex_unlock (&cluster->lock);
+  g_thread_join (cluster->thread);
+  g_mutex_lock (&cluster->lock);
+  tag_text (cluster->tag, key);
+  gboolean claimed = cluster->claimed;
+  g_mutex_unlock (&cluster->lock);
+  if (claimed && cluster->binding->is_connected (cluster->bus))
+    cluster->binding->remove (cluster->bus, BUCKET, key);
+}
+
+void
+cluster_free (struct cluster *cluster)
+{
+  if (!cluster)
+    return;
+  if (cluster->thread)
+    cluster_leave (cluster);
+  if (cluster->beats)
+    cluster->binding->unsubscribe (cluster->beats);
+  if (cluster->frees_heard)
+    cluster->binding->unsubscribe (cluster->frees_heard);
+  if (cluster->bus)
+    cluster->binding->close (cluster->bus);
+  UNSHARED (cluster);
+  g_hash_table_unref (cluster->members);
+  g_mutex_clear (&cluster->lock);
+  g_cond_clear (&cluster->changed);
+  g_free (cluster->problem);
+  g_free (cluster->secret);
+  g_free (cluster->node);
+  g_free (cluster->instance);
+  g_free (cluster->started);
+  g_free (cluster);
+}
+
+/* ---- what is known ---- */
+
+REQUIRES (cluster)
+static json_t *
+cluster_shown (struct cluster *cluster, const struct member *member)
+{
+  json_t *entry = json_copy (member->entry);
+  gint64 silent_us = g_get_monotonic_time () - member->seen_us;
+  gboolean here = strcmp (json_member_text (entry, "instance"), cluster->instance) == 0;
+  json_object_set_new (entry, "here", json_boolean (here));
+  json_object_set_new (entry, "seen_ms", json_integer (silent_us / 1000));
+  return entry;
+}
+
+static gint
+member_compare (gconstpointer a, gconstpointer b)
+{
+  const struct member *one = a, *other = b;
+  return strcmp (json_member_text (one->entry, "node"), json_member_text (other->entry, "node"));
+}
+
+json_t *
+cluster_list (struct cluster *cluster)
+{
+  json_t *nodes = json_array ();
+  gboolean connected = cluster->binding->is_connected (cluster->bus);
+  g_mutex_lock (&cluster->lock);
+  cluster_prune (cluster);
+  g_autoptr (GList) members = g_list_sort (g_hash_table_get_values (cluster->members), member_compare);
+  for (const GList *at = members; at; at = at->next)
+    json_array_append_new (nodes, cluster_shown (cluster, at->data));
+  json_t *list = json_pack ("{s:b, s:o, s:o}", "connected", connected, "problem",
+                            json_text_or_null (cluster->problem), "nodes", nodes);
+  g_mutex_unlock (&cluster->lock);
+  return list;
+}
+
+json_t *
+cluster_show (struct cluster *cluster, const char *node, GError **error)
+{
+  g_autoptr (json_t) list = cluster_list (cluster);
+  gsize i;
+  json_t *entry;
+  json_array_foreach (json_object_get (list, "nodes"), i, entry)
+  {
+    if (strcmp (json_member_text (entry, "node"), node) == 0 ||
+        strcmp (json_member_text (entry, "tag"), node) == 0)
+      return json_incref (entry);
+  }
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no node %s in the cluster", node);
+  return NULL;
+}

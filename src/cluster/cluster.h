@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The nodes of a cluster: daemons that a NATS server connects. Each has a name, which is that of its records,
+ * and a tag, a number that its ids contain (engine/host/id.h). It tells the others once a second what it is
+ * and does; one that is silent for three seconds is gone.
+ *
+ * The entry of a node is an object with "node", "tag", "instance", "version", "protocol", "started", "state"
+ * and what its daemon adds. It is under the tag in a bucket of JetStream, where a tag is claimed and programs
+ * outside can read it; who wants to know more sooner subscribes to the subject that JetStream stores. */
+#pragma once
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "common/config.h"
+
+#define CLUSTER_PROTOCOL  1 /* changes when nodes of before could not work with those of after */
+#define CLUSTER_BEAT_MS   1000
+#define CLUSTER_SILENT_MS 3000
+
+struct cluster;
+
+struct cluster_options {
+  const struct config *config; /* must outlive it */
+  const char *node;
+  /* What the daemon adds to the entry; in the cluster's thread. The caller's. */
+  json_t *(*describe) (gpointer data);
+  /* TAG is this node's from now on; in any thread. */
+  void (*tagged) (guint32 tag);
+  gpointer data;
+};
+
+/* Joins in the background, again and again. NULL with ERROR where [cluster] is wrong, or the module is
+ * missing. */
+struct cluster *cluster_new (const struct cluster_options *options, GError **error);
+/* Leaves: the others know at once. NULL is allowed. */
+void cluster_free (struct cluster *cluster);
+
+/* The tag of this node. */
+guint32 cluster_own_tag (const struct cluster *cluster);
+
+/* {"connected", "problem": text or null, "nodes": [entry with "here": whether it is this one, and "seen_ms":
+ * how long ago]}, by name. The caller's. */
+json_t *cluster_list (struct cluster *cluster);
+
+/* The entry of NODE, a name or a tag, as in cluster_list. The caller's; NULL with ADDER_ERROR_NOT_FOUND. */
+json_t *cluster_show (struct cluster *cluster, const char *node, GError **error);

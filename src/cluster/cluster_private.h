@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by the files of a cluster. */
+#pragma once
+
+#include "cluster/bus.h"
+#include "cluster/cluster.h"
+#include "common/guarded.h"
+
+LOCK_CLASS (cluster);
+LOCK_CLASS (tunnel);
+LOCK_CLASS (served);
+LOCK_CLASS (tunnel_host);
+
+struct cluster {
+  const struct bus_binding *binding;
+  struct bus *bus;
+  struct bus_subscription *beats, *frees_heard;
+  char *secret;
+  struct cluster_options options;
+  char *node, *instance, *started;
+  GThread *thread;
+
+  MUTEX (cluster) lock;
+  GCond changed;                            /* the connection, or the end */
+  GUARDED_BY (cluster) GHashTable *members; /* key: the tag as text; struct member */
+  GUARDED_BY (cluster) guint32 tag;
+  GUARDED_BY (cluster) gboolean claimed, woken, ending;
+  GUARDED_BY (cluster) char *problem;
+  GUARDED_BY (cluster) guint64 frees; /* how often a node said that it has room */
+  GCond freed;
+};
+
+/* This node's tag, as it is written. */
+void cluster_tag_text (struct cluster *cluster, char ret_text[8]);
+
+/* Waits until a node says that it has room, at most MS. */
+void cluster_wait_free (struct cluster *cluster, guint64 ms);
+
+/* Whether the node INSTANCE, or the one with the tag TAG (one of them NULL), has been heard of lately. */
+gboolean cluster_knows (struct cluster *cluster, const char *instance, const char *tag);
+
+/* HEAD as it is sent, with its signature; the caller's. */
+char *cluster_sign (struct cluster *cluster, const json_t *head);
+/* TEXT of LENGTH bytes, as cluster_sign made it here or elsewhere. The caller's; NULL with
+ * ADDER_ERROR_REFUSED. */
+json_t *cluster_verify (struct cluster *cluster, const char *text, gsize length, GError **error);

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests that another node of the cluster answers. Who asks about a run or session finds its node in the
+ * id; what needs a sandbox and has none yet goes to any node that has room. All else is answered where it
+ * came: its answer is in the store, or in the configuration. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/tunnel.h"
+#include "common/json.h"
+#include "engine/host/id.h"
+#include "interfaces/http/http_private.h"
+#include "library/library.h"
+
+#define HEAD_BYTES (64 * 1024) /* of a reply */
+#define WHOLE_BYTES                                                                                          \
+  (1024 * 1024) /* of a reply that is sent as one; a longer one is passed on as it comes                     \
+                 */
+#define PART_BYTES (64 * 1024)
+
+enum forward { FORWARD_NOT, FORWARD_ANY, FORWARD_NODE, FORWARD_ALL };
+
+/* Those that need a sandbox and name none. */
+static const struct {
+  const char *method, *path;
+} for_any[] = {
+    {"POST", "/v1/runs"},
+    {"POST", "/v1/sessions"},
+    {"POST", "/v1/tools/{tool}"},
+};
+
+/* Lists of what nodes have. */
+static const struct {
+  const char *path, *member;
+} of_all[] = {
+    {"/v1/runs", "runs"},
+    {"/v1/sessions", "sessions"},
+    {"/v1/approvals", "approvals"},
+    {"/v1/reviews", "reviews"},
+};
+
+/* Parameters of paths, below a prefix, whose ids tell a node. */
+static const struct {
+  const char *prefix, *parameter;
+} of_a_node[] = {
+#define OF_A_SESSION 0 /* may be a name instead */
+    {"/v1/sessions/", "session"},
+    {"/v1/runs/", "run"},
+    {"/v1/approvals/", "approval"},
+    {"/v1/reviews/", "review"},
+};
+
+/* Headers that are about one connection, or about who came by it. */
+static const char *const not_passed[] = {
+    "Host",
+    "Connection",
+    "Keep-Alive",
+    "Content-Length",
+    "Transfer-Encoding",
+    "TE",
+    "Trailer",
+    "Upgrade",
+    "Expect",
+    "Origin",
+    "Content-Encoding",
+    "Accept-Encoding",
+    "Authorization",
+    "Cookie",
+    "Sec-Fetch-Site",
+    "Sec-Fetch-Mode",
+    "Adder-On-Behalf-Of",
+    "Date",
+    "Proxy-Authorization",
+    NULL,
+};
+
+static gboolean
+http_forward_passes (const char *name)
+{
+  for (gsize i = 0; not_passed[i]; i++)
+    if (g_ascii_strcasecmp (not_passed[i], name) == 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* ---- the request ---- */
+
+static json_t *
+http_forward_head (struct http_request *request)
+{
+  json_t *headers = json_array ();
+  for (guint i = 0; i < request->headers->len; i++) {
+    const struct http_header *header = g_ptr_array_index (request->headers, i);
+    if (http_forward_passes (header->name))
+      json_array_append_new (
+          headers, json_pack ("[o, o]", json_text_or_null (header->name), json_text_or_null (header->value)));
+  }
+  return json_pack ("{s:s, s:s, s:o, s:o, s:b}", "method", request->method, "target", request->target,
+                    "headers", headers, "caller", principal_to_json (http_who (request)), "exposed",
+                    http_is_exposed (request));
+}
+
+/* The body as it is sent on; the caller's. */
+static char *
+http_forward_body (struct http_request *request, gsize *ret_length)
+{
+  if (request->body && request->body_read > 0) {
+    char *text = json_to_text (request->body);
+    *ret_length = strlen (text);
+    return text;
+  }
+  gsize length;
+  const char *bytes = http_body_bytes (request, &length);
+  *ret_length = length;
+  return g_memdup2 (bytes, length);
+}
+
+/* ---- the reply ---- */
+
+struct forwarded {
+  struct tunnel *tunnel;
+  GString *begun; /* what of the body came with the head */
+};
+
+/* TUNNEL is taken. */
+static struct forwarded *
+forwarded_new (struct tunnel *tunnel)
+{
+  struct forwarded *forwarded = g_new (struct forwarded, 1);
+  *forwarded = (struct forwarded){tunnel, g_string_new (NULL)};
+  return forwarded;
+}
+
+static void
+forwarded_free (gpointer data)
+{
+  struct forwarded *forwarded = data;
+  tunnel_close (forwarded->tunnel);
+  g_string_free (forwarded->begun, TRUE);
+  g_free (forwarded);
+}
+
+/* Reads into TEXT until it has a whole head; the rest stays in it. NULL with ERROR; the caller's. */
+static char *
+http_forward_read_head (struct tunnel *tunnel, GString *text, GError **error)
+{
+  char buffer[PART_BYTES];
+  const char *end;
+  while (!(end = strstr (text->str, "\r\n\r\n")) && text->len < HEAD_BYTES) {
+    gssize n = tunnel_read (tunnel, buffer, sizeof buffer, error);
+    if (n < 0)
+      return NULL;
+    if (n == 0)
+      break;
+    g_string_append_len (text, buffer, n);
+  }
+  if (!end) {
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a node answered no HTTP");
+    return NULL;
+  }
+  char *head = g_strndup (text->str, (gsize)(end - text->str));
+  g_string_erase (text, 0, end + 4 - text->str);
+  return head;
+}
+
+/* The status in the first line of a reply's head; 0: it has none. */
+static int
+http_forward_status (const char *head)
+{
+  const char *blank = strchr (head, ' ');
+  return blank ? atoi (blank) : 0;
+}
+
+/* Sets the headers in LINES, but the type, which is returned and theirs. */
+static const char *
+http_forward_set_headers (struct http_request *request, char **lines)
+{
+  const char *type = NULL;
+  for (char **line = lines; *line; line++) {
+    char *value = strchr (*line, ':');
+    if (!value)
+      continue;
+    *value++ = '\0';
+    g_strstrip (value);
+    if (g_ascii_strcasecmp (*line, "Content-Type") == 0)
+      type = value;
+    else if (http_forward_passes (*line))
+      http_set_header (request, *line, value);
+  }
+  return type;
+}
+
+/* FALSE: there is more than is sent as one. */
+static gboolean
+http_forward_read_whole (struct forwarded *forwarded, GError **error)
+{
+  char buffer[PART_BYTES];
+  gssize n;
+  while (forwarded->begun->len < WHOLE_BYTES) {
+    n = tunnel_read (forwarded->tunnel, buffer, sizeof buffer, error);
+    if (n <= 0)
+      return TRUE;
+    g_string_append_len (forwarded->begun, buffer, n);
+  }
+  return FALSE;
+}
+
+static void
+http_forward_produce (struct http_stream *stream, gpointer data)
+{
+  struct forwarded *forwarded = data;
+  char buffer[PART_BYTES];
+  gssize n;
+  gboolean sent = http_stream_write (stream, forwarded->begun->str, forwarded->begun->len);
+  while (sent && (n = tunnel_read (forwarded->tunnel, buffer, sizeof buffer, NULL)) > 0)
+    sent = http_stream_write (stream, buffer, (gsize)n);
+}
+
+/* Passes the reply on; FORWARDED is taken. */
+static gboolean
+http_forward_reply (struct http_request *request, struct forwarded *forwarded, GError **error)
+{
+  g_autofree char *head = http_forward_read_head (forwarded->tunnel, forwarded->begun, error);
+  g_auto (GStrv) lines = head ? g_strsplit (head, "\r\n", -1) : NULL;
+  int status = head ? http_forward_status (head) : 0;
+  if (status == 0) {
+    forwarded_free (forwarded);
+    return FALSE;
+  }
+  const char *type = http_forward_set_headers (request, lines + 1);
+  gboolean streams = type && g_str_has_prefix (type, "text/event-stream");
+  if (streams || !http_forward_read_whole (forwarded, error)) {
+    http_reply_produced_chunks (request, status, type, http_forward_produce, forwarded, forwarded_free);
+    return TRUE;
+  }
+  if (*error) {
+    forwarded_free (forwarded);
+    return FALSE;
+  }
+  http_reply_bytes (request, status, type, forwarded->begun->str, forwarded->begun->len);
+  forwarded_free (forwarded);
+  return TRUE;
+}
+
+/* ---- asking one node ---- */
+
+/* What the node TAG answers to HEAD without a body, if that is an object and a success; else NULL. */
+static json_t *
+http_forward_ask (struct http_request *request, struct cluster *cluster, const char *tag, json_t *head)
+{
+  const struct tunnel_request asked = {
+      .node = tag, .head = head, .body = "", .watch_fd = http_watch_fd (request)};
+  struct tunnel *tunnel = tunnel_open (cluster, &asked, NULL);
+  struct forwarded *forwarded = tunnel ? forwarded_new (tunnel) : NULL;
+  g_autofree char *reply = forwarded ? http_forward_read_head (tunnel, forwarded->begun, NULL) : NULL;
+  json_t *value = NULL;
+  if (reply && http_forward_status (reply) == 200 && http_forward_read_whole (forwarded, NULL))
+    value = json_parse_object (forwarded->begun->str, forwarded->begun->len, "an answer of a node", NULL);
+  if (forwarded)
+    forwarded_free (forwarded);
+  return value;
+}
+
+/* The id of the caller's session NAME, wherever it is; the caller's, or NULL. */
+static char *
+http_forward_find_session (struct http_request *request, struct cluster *cluster, const char *name)
+{
+  g_autofree char *escaped = g_uri_escape_string (name, NULL, FALSE);
+  g_autofree char *target = g_strconcat ("/v1/sessions/", escaped, NULL);
+  g_autoptr (json_t) head = http_forward_head (request), nodes = cluster_list (cluster);
+  json_object_set_new (head, "method", json_string ("GET"));
+  json_object_set_new (head, "target", json_text_or_null (target));
+  json_object_set_new (head, "headers", json_array ());
+  gsize i;
+  json_t *node;
+  json_array_foreach (json_object_get (nodes, "nodes"), i, node)
+  {
+    g_autoptr (json_t) found = http_forward_ask (request, cluster, json_member_text (node, "tag"), head);
+    if (found && strcmp (json_member_text (found, "state"), "ended") != 0)
+      return g_strdup (json_member_text (found, "session_id"));
+  }
+  return NULL;
+}
+
+/* ---- which node ---- */
+
+static enum forward
+http_forward_by_id (const char *id, const struct cluster *cluster, char ret_tag[8])
+{
+  guint32 node = id_ending (id);
+  if (node == cluster_own_tag (cluster))
+    return FORWARD_NOT;
+  g_snprintf (ret_tag, 8, "%06x", node);
+  return FORWARD_NODE;
+}
+
+static gboolean
+http_forward_is_list (const struct http_request *request, const char **ret_member)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (of_all); i++)
+    if (strcmp (request->route->method, "GET") == 0 && strcmp (of_all[i].path, request->route->path) == 0) {
+      *ret_member = of_all[i].member;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* A client of MCP begins anywhere, and stays there. */
+static enum forward
+http_forward_mcp (struct http_request *request, const struct cluster *cluster, char ret_tag[8])
+{
+  const char *session = http_header (request, "Mcp-Session-Id");
+  return session && id_ending (session) != ID_NODES ? http_forward_by_id (session, cluster, ret_tag)
+                                                  : FORWARD_ANY;
+}
+
+static enum forward
+http_forward_where (struct http_request *request, struct cluster *cluster, char ret_tag[8],
+                    const char **ret_member)
+{
+  const struct http_route *route = request->route;
+  if (http_forward_is_list (request, ret_member))
+    return FORWARD_ALL;
+  for (gsize i = 0; i < G_N_ELEMENTS (for_any); i++)
+    if (strcmp (for_any[i].method, route->method) == 0 && strcmp (for_any[i].path, route->path) == 0)
+      return FORWARD_ANY;
+  if (strcmp (route->path, "/mcp") == 0)
+    return http_forward_mcp (request, cluster, ret_tag);
+  for (gsize i = 0; i < G_N_ELEMENTS (of_a_node); i++) {
+    const char *id = http_parameter (request, of_a_node[i].parameter);
+    if (!id || !g_str_has_prefix (route->path, of_a_node[i].prefix))
+      continue;
+    if (id_node (id) != ID_NODES)
+      return http_forward_by_id (id, cluster, ret_tag);
+    g_autofree char *found = i == OF_A_SESSION ? http_forward_find_session (request, cluster, id) : NULL;
+    return found ? http_forward_by_id (found, cluster, ret_tag) : FORWARD_NOT;
+  }
+  return FORWARD_NOT;
+}
+
+/* ---- what is done ---- */
+
+static void
+http_forward_gather (struct http_request *request, struct cluster *cluster, const char *member)
+{
+  g_autoptr (json_t) answer = NULL;
+  g_autoptr (json_t) head = http_forward_head (request), nodes = cluster_list (cluster);
+  gsize i;
+  json_t *node;
+  json_array_foreach (json_object_get (nodes, "nodes"), i, node)
+  {
+    g_autoptr (json_t) told = http_forward_ask (request, cluster, json_member_text (node, "tag"), head);
+    if (told && !answer)
+      answer = json_incref (told);
+    else if (told)
+      json_array_extend (json_object_get (answer, member), json_object_get (told, member));
+  }
+  if (answer)
+    http_reply_json (request, 200, json_incref (answer));
+  else
+    http_reply_fault (request, 503, "no node of the cluster answers");
+}
+
+static void
+http_forward_pass (struct http_request *request, struct cluster *cluster, const char *tag)
+{
+  g_autoptr (GError) problem = NULL;
+  gsize length;
+  g_autofree char *body = http_forward_body (request, &length);
+  g_autoptr (json_t) head = http_forward_head (request);
+  const struct tunnel_request asked = {
+      .node = tag,
+      .head = head,
+      .body = body,
+      .length = length,
+      .watch_fd = http_watch_fd (request),
+      .wait_ms = request->server->service->config->queue_wait_ms,
+  };
+  struct tunnel *tunnel = tunnel_open (cluster, &asked, &problem);
+  if (tunnel)
+    (void)http_forward_reply (request, forwarded_new (tunnel), &problem);
+  if (problem)
+    http_reply_problem (request, problem);
+}
+
+gboolean
+http_forward (struct http_request *request)
+{
+  struct cluster *cluster = request->server->service->engine->cluster;
+  const char *member;
+  char tag[8];
+  if (!cluster || request->connection->vouched || !http_who (request))
+    return FALSE;
+  enum forward where = http_forward_where (request, cluster, tag, &member);
+  if (where == FORWARD_ALL)
+    http_forward_gather (request, cluster, member);
+  else if (where != FORWARD_NOT)
+    http_forward_pass (request, cluster, where == FORWARD_NODE ? tag : NULL);
+  return where != FORWARD_NOT;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interfaces/service/cluster_node.h"
+
+#include "common/json.h"
+#include "engine/host/id.h"
+#include "library/library.h"
+
+static json_t *
+cluster_node_pools (const json_t *status)
+{
+  json_t *list = json_array ();
+  gsize i;
+  json_t *pool;
+  json_array_foreach (json_object_get (status, "pools"), i, pool)
+  {
+    json_t *shown = json_object ();
+    static const char *const members[] = {"environment", "backend", "parked"};
+    for (gsize k = 0; k < G_N_ELEMENTS (members); k++)
+      json_object_set (shown, members[k], json_object_get (pool, members[k]));
+    json_array_append_new (list, shown);
+  }
+  return list;
+}
+
+static json_t *
+cluster_node_describe (gpointer data)
+{
+  struct service *service = data;
+  g_autoptr (json_t) status = library_status (service->engine);
+  json_t *entry = json_pack ("{s:b, s:s, s:o, s:O, s:O, s:O}", "gateway", service->config->cluster_gateway,
+                             "state", service_is_ending (service) ? "ending" : "serving", "pools",
+                             cluster_node_pools (status), "running", json_object_get (status, "running"),
+                             "waiting", json_object_get (status, "waiting"), "sessions",
+                             json_object_get (json_object_get (status, "sessions"), "live"));
+  return entry;
+}
+
+gboolean
+cluster_node_join (struct service *service, struct cluster **ret_cluster, GError **error)
+{
+  const struct cluster_options options = {
+      .config = service->config,
+      .node = store_node (service->engine->store),
+      .describe = cluster_node_describe,
+      .tagged = id_set_node,
+      .data = service,
+  };
+  *ret_cluster = NULL;
+  if (!service->config->cluster_nats)
+    return TRUE;
+  *ret_cluster = cluster_new (&options, error);
+  service->engine->cluster = *ret_cluster;
+  return *ret_cluster != NULL;
+}
+
+void
+cluster_node_leave (struct service *service, struct cluster *cluster)
+{
+  service->engine->cluster = NULL;
+  cluster_free (cluster);
+}

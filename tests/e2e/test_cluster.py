@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes of a cluster, with a real NATS server: they know each other, and who is gone."""
+import signal
+
+import pytest
+
+import harness
+from harness import unique, wait_until
+from nats_world import Nats
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def nats():
+    try:
+        server = Nats().up()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def server(nats):
+    """Up and awake, before the test and after it."""
+    yield nats
+    if nats.server is None:
+        nats.up()
+    nats.server.send_signal(signal.SIGCONT)
+
+
+SECRET = "0123456789abcdef" * 4
+
+
+def start_node(adder, nats, name, cluster="", store=""):
+    secret = adder.file("secret", SECRET)
+    secret.chmod(0o600)
+    adder.configure(f"[cluster]\nnats = {nats.url}\nsecret_file = {secret}\n{cluster}\n[store]\nnode = {name}\n{store}")
+    started = adder.call("serve", "--background")
+    assert started.returncode == 0, started
+    return adder
+
+
+@pytest.fixture
+def new_node(make_adder):
+    """Makes daemons of one cluster with a NAME of their own."""
+    return lambda nats, name, *more: start_node(make_adder(), nats, name, *more)
+
+
+def listed(adder):
+    return harness.strict_json(adder.call("node", "list", "--json").stdout)
+
+
+def names(adder):
+    return [node["node"] for node in listed(adder)["nodes"]]
+
+
+def wait_for(adder, *nodes):
+    wait_until(lambda: names(adder) == sorted(nodes), f"the nodes are {nodes}")
+
+
+def test_nodes_know_each_other(server, new_node):
+    one, other = f"a-{unique()}", f"b-{unique()}"
+    first, second = new_node(server, one), new_node(server, other)
+    wait_for(first, one, other)
+    wait_for(second, one, other)
+    here, there = listed(first)["nodes"]
+    assert (here["here"], there["here"]) == (True, False)
+    assert here["state"] == there["state"] == "serving" and here["tag"] != there["tag"]
+    run = first.run("1")
+    assert run.run_id.endswith(here["tag"]), "an id tells its node"
+    session = harness.strict_json(second.call("session", "new", "--json").stdout)
+    assert session["session_id"].endswith(there["tag"])
+    wait_until(lambda: listed(first)["nodes"][1]["sessions"] == 1, "its session is known to the other")
+    shown = harness.strict_json(first.call("node", "show", other, "--json").stdout)
+    assert shown["instance"] == there["instance"]
+    assert other in first.call("node", "list").stdout and other in first.call("node", "show", there["tag"]).stdout
+    refused = first.call("node", "show", "nobody")
+    assert refused.returncode == 125 and "there is no node nobody" in refused.stderr
+
+
+def test_one_that_ends_leaves_at_once_and_one_that_dies_soon(server, new_node):
+    stays, ends, dies = f"a-{unique()}", f"b-{unique()}", f"c-{unique()}"
+    first, second, third = (new_node(server, name) for name in (stays, ends, dies))
+    wait_for(first, stays, ends, dies)
+    second.call("serve", "stop", "--force")
+    assert ends not in names(first), "it has said so"
+    third.kill()
+    wait_for(first, stays)
+    third.call("serve", "--background")
+    wait_for(first, stays, dies)
+
+
+def test_a_name_that_is_taken(server, new_node):
+    name = f"a-{unique()}"
+    first = new_node(server, name)
+    wait_for(first, name)
+    second = new_node(server, name)
+    wait_until(lambda: "another daemon is the node of this name" in (listed(second)["problem"] or ""), "it is told")
+    (node,) = wait_until(lambda: listed(second)["nodes"], "it hears the other")
+    assert not node["here"] and "is not in the cluster" in second.call("node", "list").stdout
+    first.call("serve", "stop", "--force")
+    wait_until(lambda: listed(second)["problem"] is None and listed(second)["nodes"][0]["here"], "it takes the place")
+
+
+def test_without_a_server(server, new_node):
+    """A daemon works without it, and joins when it is back, whether or not it has forgotten everything."""
+    one, other = f"a-{unique()}", f"b-{unique()}"
+    first = new_node(server, one)
+    wait_for(first, one)
+    server.down()
+    wait_until(lambda: not listed(first)["connected"], "it is gone")
+    wait_until(lambda: listed(first)["problem"] == "the NATS server is not connected", "it is told")
+    second = new_node(server, other)
+    assert first.run("print(1)").stdout == second.run("print(2)").stdout.replace("2", "1") == "1\n"
+    server.up()
+    for adder in (first, second):
+        wait_for(adder, one, other)
+        assert listed(adder)["problem"] is None
+
+
+def test_a_server_that_is_silent(server, new_node):
+    name = f"a-{unique()}"
+    first = new_node(server, name)
+    wait_for(first, name)
+    server.server.send_signal(signal.SIGSTOP)
+    wait_until(lambda: not listed(first)["connected"], "it answers no more")
+    server.server.send_signal(signal.SIGCONT)
+    wait_for(first, name)
+
+
+def test_over_http(server, new_node):
+    name = f"a-{unique()}"
+    first = new_node(server, name)
+    wait_for(first, name)
+    socket = f"unix:{first.runtime}/adder.http.sock"
+    remote = harness.strict_json(first.call("--url", socket, "node", "list", "--json").stdout)
+    assert [node["node"] for node in remote["nodes"]] == [name]
+
+
+def test_without_a_cluster(adder):
+    refused = adder.call("node", "list")
+    assert refused.returncode == 125 and "[cluster] nats in adder.conf" in refused.stderr
+
+
+@pytest.mark.parametrize("wrong", ["nats = nats://127.0.0.1:1", "nats = http://127.0.0.1:1", "nats = nats://127.0.0.1:1\ncredentials = /nowhere", "nats = nats://127.0.0.1:1\nca = /nowhere"])
+def test_settings_that_cannot_work(make_adder, wrong):
+    adder = make_adder()
+    secret = adder.file("secret", SECRET)
+    secret.chmod(0o600)
+    adder.configure(f"[cluster]\n{wrong}\n" + (f"secret_file = {secret}\n" if "\n" in wrong or "http" in wrong else ""))
+    refused = adder.call("serve", "--background")
+    assert refused.returncode != 0 and "[cluster]" in refused.stderr

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A gateway and two nodes, with real servers of NATS, PostgreSQL and S3: who asks the gateway finds what one machine would have."""
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import pytest
+
+import store_world
+from harness import REPOSITORY, unique, wait_until
+from http_bed import Served, Stream
+from nats_world import Nats
+from test_cluster import SECRET
+from test_server_image import OUTSIDE, OUTSIDE_MIN
+
+pytestmark = pytest.mark.slow
+FOREVER = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
+
+
+class Cluster:
+    def __init__(self, make, nats, records, files):
+        self.nats, self.made = nats, {}
+        for name in ("gateway", "one", "two"):
+            self.made[name] = adder = make()
+            adder.variables.update({"AWS_ACCESS_KEY_ID": "adder", "AWS_SECRET_ACCESS_KEY": store_world.KEYS["adder"]})
+            secret = adder.file("secret", SECRET)
+            secret.chmod(0o600)
+            adder.configure(
+                "[environment]\ndefault = system\n[http]\nrate = 60000\n"
+                f"[cluster]\nnats = {nats.url}\nsecret_file = {secret}\ngateway = {'true' if name == 'gateway' else 'false'}\n"
+                f"[store]\nnode = {name}-{unique()}\nrecords = {records}\nblobs = {files}\n"
+            )
+        self.gateway = Served(self.made["gateway"])
+        self.start("one", "two")
+
+    def start(self, *names):
+        for name in names:
+            assert self.made[name].call("serve", "--background").returncode == 0
+        wait_until(lambda: len(self.nodes()) == 3, "all nodes are known")
+
+    def nodes(self):
+        return {node["tag"]: node["node"].partition("-")[0] for node in self.gateway.get("/v1/nodes").json()["nodes"]}
+
+    def of(self, id):
+        """The name of the node that made ID."""
+        return self.nodes()[id[-6:]]
+
+    def end(self):
+        self.gateway.stop()
+        for name in ("one", "two"):
+            self.made[name].kill()
+
+
+@pytest.fixture(scope="module")
+def cluster(make_shared_adder, user):
+    servers = []
+    try:
+        for kind in (lambda: Nats().up(), store_world.Postgres, store_world.S3):
+            servers.append(kind())
+    except FileNotFoundError as missing:
+        for server in servers:
+            server.end()
+        pytest.skip(str(missing))
+    nats, postgres, s3 = servers
+    cluster = Cluster(make_shared_adder, nats, postgres.new(), s3.new(user.uid))
+    yield cluster
+    cluster.end()
+    for server in servers:
+        server.end()
+
+
+def run(cluster, code, **body):
+    reply = cluster.gateway.post("/v1/runs", {"code": code, **body})
+    assert reply.status in (200, 202), reply
+    return reply.json()
+
+
+def test_runs_go_to_all_nodes(cluster):
+    made = {cluster.of(run(cluster, "6 * 7")["run_id"]) for _ in range(40)}
+    assert made == {"one", "two"}
+
+
+def test_a_stream_and_its_end(cluster):
+    events = Stream(cluster.gateway, "POST", "/v1/runs", {"code": "for i in range(3): print(i, flush=True)", "stream": True}).rest()
+    assert [name for _, name, _ in events][0] == "started" and events[-1][2]["outcome"] == "ok"
+    assert "".join(data["text"] for _, name, data in events if name == "stdout") == "0\n1\n2\n"
+
+
+def test_who_leaves_cancels(cluster):
+    stream = Stream(cluster.gateway, "POST", "/v1/runs", {"code": FOREVER, "stream": True})
+    run_id = stream.next()[2]["run_id"]
+    assert [each["run_id"] for each in cluster.gateway.get("/v1/runs").json()["runs"]] == [run_id]
+    stream.close()
+    wait_until(lambda: not cluster.gateway.get("/v1/runs").json()["runs"], "it is cancelled")
+
+
+def test_a_run_in_the_background_is_shown_and_cancelled(cluster):
+    run_id = run(cluster, FOREVER, background=True)["run_id"]
+    assert cluster.gateway.get(f"/v1/runs/{run_id}").json()["state"] == "running"
+    assert cluster.gateway.ask("DELETE", f"/v1/runs/{run_id}").status == 200
+    ended = cluster.gateway.get(f"/v1/runs/{run_id}?wait_ms=30000").json()
+    assert ended["result"]["outcome"] == "cancelled"
+    record = cluster.gateway.get(f"/v1/records/{run_id}").json()
+    assert record["outcome"] == "cancelled" and record["node"].startswith(cluster.of(run_id))
+
+
+def test_sessions_are_found_by_id_and_by_name(cluster):
+    made = [cluster.gateway.post("/v1/sessions", {"name": f"s{i}-{unique()}"}).json() for i in range(6)]
+    for session in made:
+        for place in (session["session_id"], session["name"]):
+            cell = cluster.gateway.post(f"/v1/sessions/{place}/cells", {"code": "x = globals().get('x', 40) + 1; x"})
+            assert cell.status == 200, cell
+        assert cell.json()["value"] == {"text/plain": "42"}
+    listed = {session["session_id"] for session in cluster.gateway.get("/v1/sessions").json()["sessions"]}
+    assert {session["session_id"] for session in made} <= listed
+    for session in made:
+        assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session['session_id']}").status == 200
+
+
+def test_large_bodies_both_ways(cluster):
+    code = f"text = {'x' * 700_000!r}\nfor i in range(3): print(text)"
+    result = run(cluster, code, limits={"output_bytes": 8 << 20})
+    assert result["outcome"] == "ok" and result["stdout_bytes"] == 3 * 700_001
+
+
+def test_mistakes_are_told_as_on_one_machine(cluster):
+    assert cluster.gateway.post("/v1/runs", {"code": 1}).status == 400
+    assert cluster.gateway.get("/v1/sessions/no-such").status == 404
+    assert cluster.gateway.get(f"/v1/runs/01a228ac-0000-7000-8000-000000{'0' * 6}").status == 503, "a node that never was"
+
+
+def test_quick_tests_pass_from_outside(cluster, tmp_path):
+    results = tmp_path / "results.xml"
+    files = [str(REPOSITORY / f"tests/e2e/{name}.py") for name in OUTSIDE]
+    url = f"http://127.0.0.1:{cluster.gateway.port}"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "quick", f"--junitxml={results}", *files],
+        env={**os.environ, "ADDER_TEST_SERVER": f"{url} {cluster.gateway.secret}"}, cwd=REPOSITORY, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=1800,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-6000:]
+    suite = xml.etree.ElementTree.parse(results).getroot().find("testsuite")
+    assert int(suite.get("tests")) - int(suite.get("skipped")) >= OUTSIDE_MIN, suite.attrib
+
+
+def test_a_node_that_dies_loses_its_runs_soon_and_no_others(cluster):
+    streams = [Stream(cluster.gateway, "POST", "/v1/runs", {"code": FOREVER, "stream": True}) for _ in range(8)]
+    begun = [(stream, stream.next()[2]["run_id"]) for stream in streams]
+    of = {run_id: cluster.of(run_id) for _, run_id in begun}
+    assert set(of.values()) == {"one", "two"}
+    cluster.made["one"].kill()
+    for stream, run_id in begun:
+        if of[run_id] == "one":
+            stream.rest()
+    assert all(cluster.of(run(cluster, "1")["run_id"]) == "two" for _ in range(10))
+    lost = next(run_id for run_id, name in of.items() if name == "one")
+    wait_until(lambda: cluster.gateway.get(f"/v1/runs/{lost}").status == 503, "it is gone")
+    for stream, run_id in begun:
+        if of[run_id] == "two":
+            assert stream.next()[1] == "stdout"
+            stream.close()
+    cluster.start("one")
+    wait_until(lambda: {cluster.of(run(cluster, "1")["run_id"]) for _ in range(10)} == {"one", "two"}, "it has work again")
