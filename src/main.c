@@ -77,7 +77,7 @@ static const struct cli_command commands[] = {
      .travels = TRUE, .rare = TRUE, .examples = "adder search --elements Ti,O --limit 5"},
     {"data", "COMMAND", "create, list, read and remove data sets", cli_data, .travels = TRUE, .rare = TRUE,
      .examples = "adder data import sales.csv --name sales\nadder data head sales"},
-    {"node", "COMMAND", "list and show the nodes of a cluster", cli_node, .travels = TRUE, .rare = TRUE,
+    {"node", "COMMAND", "list, show and drain the nodes of a cluster", cli_node, .travels = TRUE, .rare = TRUE,
      .examples = "adder node list\nadder node show rome"},
     {"telegram", "", "answer Telegram chats, as a bot", cli_telegram, .rare = TRUE,
      .examples = "adder telegram"},

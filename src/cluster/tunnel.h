@@ -38,6 +38,10 @@ gssize tunnel_read (struct tunnel *tunnel, char *buffer, gsize size, GError **er
 /* What is not read yet is left, and the node hears of it. NULL is allowed. */
 void tunnel_close (struct tunnel *tunnel);
 
+/* The object that a node replies to REQUEST, whole; the caller's. NULL with ERROR, as above, or what the node
+ * says is wrong. */
+json_t *tunnel_call (struct cluster *cluster, const struct tunnel_request *request, GError **error);
+
 /* ---- who answers ---- */
 
 struct tunnel_host;

@@ -256,6 +256,8 @@ config_read (const char *file, GError **error)
         error && !*error)
       g_propagate_error (error, g_steal_pointer (&problem));
   }
+  if (g_strcmp0 (g_getenv (CONFIG_GATEWAY), "1") == 0)
+    config->cluster_gateway = TRUE;
   return config;
 }
 

@@ -163,6 +163,7 @@ struct config {
   /* [cluster] */
   char *cluster_nats;        /* URLs, between blanks; NULL: none */
   gboolean cluster_gateway;  /* runs nothing itself */
+  live_number cluster_drain_ms;
   char *cluster_secret_file; /* of the key of all nodes */
   char *cluster_credentials; /* files; NULL: none */
   char *cluster_ca;
@@ -243,6 +244,9 @@ struct config {
 
 /* The roles from the least to the most, and then NULL: the words of `enum role` in policy/roles.h. */
 extern const char *const config_roles[];
+
+/* A variable: "1" is as [cluster] gateway, for a daemon that is started by another. */
+#define CONFIG_GATEWAY "ADDER_GATEWAY"
 
 /* FILE NULL: the usual places; a missing file there is fine, a missing FILE is an error. */
 struct config *config_load (const char *file, GError **error);

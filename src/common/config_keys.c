@@ -224,6 +224,9 @@ const struct config_row config_table[] = {
              "Nodes believe what others sign with it of a caller."},
     {"cluster", "gateway", CONFIG_BOOLEAN, AT (cluster_gateway), "false",
      .text = "Whether this daemon only passes requests over HTTP on to other nodes, and makes no sandboxes."},
+    {"cluster", "drain_ms", CONFIG_DURATION, LIVE (cluster_drain_ms), "30s", .maximum = 7 * DAY,
+     .text = "Longest time for what is under way to end when this node drains (SIGTERM, `adder node drain`). "
+             "After that runs are cancelled, and sessions end."},
     {"cluster", "credentials", CONFIG_PATH, AT (cluster_credentials), .computed_as = "none",
      .text = "A file with what the servers know this node by, as `nsc` makes it (`.creds`)."},
     {"cluster", "ca", CONFIG_PATH, AT (cluster_ca), .computed_as = "the system's authorities, with `tls://`",

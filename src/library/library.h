@@ -39,6 +39,8 @@ struct daemon {
   json_t *(*reload) (gpointer data, GError **error);
   /* Makes it answer a browser of this machine, and lets that sign in once as OWNER. */
   json_t *(*open) (gpointer data, const char *owner, GError **error);
+  /* Has it take no new work, and end when nothing is under way, at the latest after WAIT_MS. */
+  void (*drain) (gpointer data, guint64 wait_ms);
   gpointer data;
 };
 

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations on the nodes of a cluster: the daemons that [cluster] nats connects. */
-#include "cluster/cluster.h"
+#include <string.h>
+
+#include "cluster/tunnel.h"
+#include "common/config.h"
+#include "common/json.h"
+#include "engine/engine.h"
+#include "engine/host/host.h"
 #include "library/library.h"
 #include "operations/fields.h"
 #include "operations/operation.h"
@@ -30,6 +36,44 @@ node_show (const struct operation_call *call, GError **error)
   return cluster ? cluster_show (cluster, operation_text (call, "node"), error) : NULL;
 }
 
+/* Another node is asked by a request as a gateway passes it on, of the caller, who is an admin. */
+static json_t *
+node_ask_drain (struct cluster *cluster, const struct operation_call *call, const char *tag, GError **error)
+{
+  const struct operation_caller *caller = call->caller;
+  const json_t *wait = json_object_get (call->params, "wait_ms");
+  g_autofree char *target = g_strdup_printf ("/v1/nodes/%s/drain", tag);
+  g_autoptr (json_t) asked = json_object ();
+  if (json_is_integer (wait))
+    json_object_set_new (asked, "wait_ms", json_integer (json_integer_value (wait)));
+  g_autofree char *body = json_to_text (asked);
+  g_autoptr (json_t) head =
+      json_pack ("{s:s, s:s, s:[[s, s]], s:{s:s, s:s}}", "method", "POST", "target", target, "headers",
+                 "Content-Type", "application/json", "caller", "role", role_name (caller->role), "owner",
+                 caller->owner ? caller->owner : "");
+  const struct tunnel_request request = {
+      .node = tag, .head = head, .body = body, .length = strlen (body), .watch_fd = caller->watch_fd};
+  return tunnel_call (cluster, &request, error);
+}
+
+static json_t *
+node_drain (const struct operation_call *call, GError **error)
+{
+  const AdderEngine *engine = call->caller->engine;
+  struct cluster *cluster = cluster_of (call, error);
+  g_autoptr (json_t) node = cluster ? cluster_show (cluster, operation_text (call, "node"), error) : NULL;
+  if (!node)
+    return NULL;
+  if (!json_is_true (json_object_get (node, "here")))
+    return node_ask_drain (cluster, call, json_member_text (node, "tag"), error);
+  const json_t *wait = json_object_get (call->params, "wait_ms");
+  engine->daemon.drain (engine->daemon.data, json_is_integer (wait)
+                                                 ? (guint64)json_integer_value (wait)
+                                                 : engine->engine->host->config->cluster_drain_ms);
+  json_object_set_new (node, "state", json_string ("draining"));
+  return g_steal_pointer (&node);
+}
+
 /* ---- the fields ---- */
 
 static const struct field pool_fields[] = {
@@ -46,7 +90,8 @@ static const struct field node_fields[] = {
     WHOLE ("protocol", "Of the messages between nodes."),
     TEXT ("started", "When it began, in UTC."),
     FLAG ("gateway", "Whether it only passes requests on, and runs nothing."),
-    TEXT ("state", "`serving`, or `ending`: it takes no more work."),
+    TEXT ("state",
+          "`serving`; `draining`: it takes no new work, and ends after what is under way; `ending`."),
     WHOLE ("running", "Its runs."),
     WHOLE ("waiting", "Runs that wait for a sandbox."),
     WHOLE ("sessions", "Its sessions."),
@@ -63,6 +108,17 @@ static const struct field list_fields[] = {
 };
 static const struct field show_params[] = {
     {.name = "node", .types = FIELD_TEXT, .maximum = 200, .text = "Its name or tag."},
+    {0},
+};
+#define DRAIN_MAX_MS (7 * 24 * 3600 * 1000) /* as of [cluster] drain_ms */
+static const struct field drain_params[] = {
+    {.name = "node", .types = FIELD_TEXT, .maximum = 200, .text = "Its name or tag."},
+    {.name = "wait_ms",
+     .types = FIELD_INTEGER,
+     .optional = TRUE,
+     .maximum = DRAIN_MAX_MS,
+     .unit = "ms",
+     .text = "Longest time for what is under way to end; by default its `[cluster] drain_ms`."},
     {0},
 };
 static const struct field *const node_replies[] = {node_fields, NULL};
@@ -92,6 +148,18 @@ const struct operation node_operations[] = {
         .replies = node_replies,
         .run = node_show,
         .http = {"GET", "/v1/nodes/{node}", "showNode", 200},
+    },
+    {
+        .name = "node.drain",
+        .title = "Drain a node",
+        .text =
+            "Has a node take no new work, and end when its runs and sessions have, or when the time is over: "
+            "then its runs are cancelled, and its sessions end.",
+        .role = ROLE_ADMIN,
+        .params = drain_params,
+        .replies = node_replies,
+        .run = node_drain,
+        .http = {"POST", "/v1/nodes/{node}/drain", "drainNode", 200},
     },
     {0},
 };

@@ -130,6 +130,43 @@ def test_a_server_that_is_silent(server, new_node):
     wait_for(first, name)
 
 
+def test_drains_by_a_command_of_another_and_by_sigterm(server, new_node):
+    one, other, third = f"a-{unique()}", f"b-{unique()}", f"c-{unique()}"
+    first, second, last = (new_node(server, name) for name in (one, other, third))
+    wait_for(first, one, other, third)
+    session = harness.strict_json(second.call("session", "new", "--json").stdout)["session_id"]
+    shown = harness.strict_json(first.call("node", "drain", other, "--json").stdout)
+    assert (shown["node"], shown["state"]) == (other, "draining")
+    wait_until(lambda: second.run("1").outcome == "busy", "it takes nothing new")
+    assert second.json("--session", session, "-c", "6 * 7").value == {"text/plain": "42"}
+    assert one in names(first) and other in names(first), "its session keeps it"
+    assert second.call("session", "rm", session).returncode == 0
+    wait_for(first, one, third)
+    pid = last.daemon()
+    harness.Process(pid).signal(signal.SIGTERM)
+    wait_for(first, one)
+    wait_until(lambda: last.daemon() is None, "it has ended")
+    refused = first.call("node", "drain", "nobody")
+    assert refused.returncode == 125 and "there is no node nobody" in refused.stderr
+
+
+def test_a_gateway_needs_a_cluster(adder):
+    refused = adder.call("serve", "--background", "--gateway")
+    assert refused.returncode != 0 and "a gateway needs a cluster" in refused.stderr
+
+
+def test_a_gateway_by_an_option(server, make_adder):
+    adder, name = make_adder(), f"a-{unique()}"
+    secret = adder.file("secret", SECRET)
+    secret.chmod(0o600)
+    adder.configure(f"[cluster]\nnats = {server.url}\nsecret_file = {secret}\n[store]\nnode = {name}\n")
+    assert adder.call("serve", "--background", "--gateway").returncode == 0
+    wait_for(adder, name)
+    assert listed(adder)["nodes"][0]["gateway"]
+    refused = adder.call("run", "-c", "1")
+    assert refused.returncode == 125 and "this daemon is a gateway" in refused.stderr
+
+
 def test_over_http(server, new_node):
     name = f"a-{unique()}"
     first = new_node(server, name)

@@ -42,6 +42,9 @@ class Cluster:
     def nodes(self):
         return {node["tag"]: node["node"].partition("-")[0] for node in self.gateway.get("/v1/nodes").json()["nodes"]}
 
+    def name_of(self, name):
+        return next(node["node"] for node in self.gateway.get("/v1/nodes").json()["nodes"] if node["node"].startswith(name))
+
     def of(self, id):
         """The name of the node that made ID."""
         return self.nodes()[id[-6:]]
@@ -128,6 +131,39 @@ def test_mistakes_are_told_as_on_one_machine(cluster):
     assert cluster.gateway.post("/v1/runs", {"code": 1}).status == 400
     assert cluster.gateway.get("/v1/sessions/no-such").status == 404
     assert cluster.gateway.get(f"/v1/runs/01a228ac-0000-7000-8000-000000{'0' * 6}").status == 503, "a node that never was"
+
+
+def test_a_gateway_runs_nothing_itself(cluster):
+    refused = cluster.made["gateway"].call("run", "-c", "1")
+    assert refused.returncode == 125 and "this daemon is a gateway" in refused.stderr, refused
+    assert cluster.gateway.get("/readyz").status == 200
+
+
+def test_a_node_that_drains_ends_after_its_work(cluster):
+    """It gets no new work, what it has goes on, and then it ends by itself."""
+    streams = [Stream(cluster.gateway, "POST", "/v1/runs", {"code": FOREVER, "stream": True}) for _ in range(6)]
+    begun = [(stream, stream.next()[2]["run_id"]) for stream in streams]
+    sessions = [cluster.gateway.post("/v1/sessions", {}).json()["session_id"] for _ in range(6)]
+    on_one = [session for session in sessions if cluster.of(session) == "one"]
+    assert on_one and {cluster.of(run_id) for _, run_id in begun} == {"one", "two"}
+    name = cluster.name_of("one")
+    drained = cluster.gateway.ask("POST", f"/v1/nodes/{name}/drain", {"wait_ms": 600_000})
+    assert drained.status == 200 and drained.json()["state"] == "draining", drained
+    wait_until(lambda: cluster.gateway.get(f"/v1/nodes/{name}").json()["state"] == "draining", "the others know")
+    wait_until(lambda: cluster.made["one"].run("1").outcome == "busy", "its own callers are told")
+    assert all(cluster.of(run(cluster, "1")["run_id"]) == "two" for _ in range(10))
+    for session in on_one:
+        cell = cluster.gateway.post(f"/v1/sessions/{session}/cells", {"code": "6 * 7"})
+        assert cell.json()["value"] == {"text/plain": "42"}, "its sessions go on"
+    for session in sessions:
+        assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
+    assert cluster.of(begun[0][1]) and "one" in cluster.nodes().values(), "its runs go on"
+    for stream, run_id in begun:
+        assert stream.next()[1] == "stdout"
+        assert cluster.gateway.ask("DELETE", f"/v1/runs/{run_id}").status == 200
+        assert stream.rest()[-1][2]["outcome"] == "cancelled"
+    wait_until(lambda: "one" not in cluster.nodes().values(), "it has ended")
+    cluster.start("one")
 
 
 def test_quick_tests_pass_from_outside(cluster, tmp_path):

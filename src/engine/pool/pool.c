@@ -386,6 +386,29 @@ pool_add (struct pools *pools, const struct pool *key, struct environment *envir
   return pool;
 }
 
+void
+pools_refuse (struct pools *pools, AdderError code, const char *why, guint64 after_ms)
+{
+  g_mutex_lock (&pools->lock);
+  if (!pools->refusal) {
+    pools->refusal = why;
+    pools->refusal_code = code;
+    pools->refusal_us = g_get_monotonic_time () + (gint64)after_ms * 1000;
+  }
+  g_mutex_unlock (&pools->lock);
+}
+
+static gboolean
+pools_check_refusal (struct pools *pools, GError **error)
+{
+  g_mutex_lock (&pools->lock);
+  gboolean refused = pools->refusal && g_get_monotonic_time () >= pools->refusal_us;
+  if (refused)
+    g_set_error_literal (error, ADDER_ERROR, (int)pools->refusal_code, pools->refusal);
+  g_mutex_unlock (&pools->lock);
+  return !refused;
+}
+
 struct pool *
 pools_get (struct pools *pools, const char *name, enum isolation isolation, enum network network,
            const char *owner, GError **error)
@@ -394,6 +417,8 @@ pools_get (struct pools *pools, const char *name, enum isolation isolation, enum
     isolation = pools->host->isolation;
   if (network == NETWORK_ALLOW)
     network = NETWORK_NONE; /* its zygotes can make both */
+  if (!pools_check_refusal (pools, error))
+    return NULL;
   gboolean contained = isolation == ISOLATION_CONTAINER;
   const struct pool key = {
       .name = (char *)(guintptr)(contained ? POOL_CONTAINERS : name),

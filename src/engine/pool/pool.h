@@ -6,6 +6,7 @@
 #include <glib.h>
 #include <jansson.h>
 
+#include "adder_types.h"
 #include "engine/host/host.h"
 #include "engine/host/interrupt.h"
 #include "engine/pool/sandbox.h"
@@ -26,9 +27,13 @@ void pools_free (struct pools *pools);
 /* The pool of the environment NAME with sandboxes of ISOLATION (ISOLATION_AUTO: the host's best) that can
  * have NETWORK, or of containers, whatever NAME is, made on first use, for OWNER (NULL: nobody). Valid until
  * pools_put, and for its sandboxes until they are discarded. One of an environment with added packages is
- * freed when others need its place; ADDER_ERROR_BUSY: all are in use. */
+ * freed when others need its place; ADDER_ERROR_BUSY: all are in use. As pools_refuse says. */
 struct pool *pools_get (struct pools *pools, const char *name, enum isolation isolation, enum network network,
                         const char *owner, GError **error);
+
+/* After AFTER_MS pools_get fails with CODE and WHY, a constant; what was leased or waits goes on. The
+ * earliest refusal holds. */
+void pools_refuse (struct pools *pools, AdderError code, const char *why, guint64 after_ms);
 
 /* The caller needs no more sandboxes of POOL, which may be NULL. */
 void pools_put (struct pool *pool);

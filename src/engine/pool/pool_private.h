@@ -28,6 +28,9 @@ struct pools {
   GUARDED_BY (pools) struct budget budget;
   GUARDED_BY (pools) guint reactivating; /* queued callers with an idle sandbox */
   GUARDED_BY (pools) gboolean closed;
+  GUARDED_BY (pools) const char *refusal; /* why there is no more for new work; NULL: there is */
+  GUARDED_BY (pools) AdderError refusal_code;
+  GUARDED_BY (pools) gint64 refusal_us; /* from when on, monotonic */
   GUARDED_BY (pools) GHashTable *pools; /* struct pool -> the same, by name, isolation and network */
   GUARDED_BY (pools) GPtrArray *left;   /* removed pools, whose threads must be joined */
 };

@@ -61,12 +61,14 @@ static const struct cli_command commands[] = {
      .examples = "adder node list"},
     {"show", "NODE", "show one node", ASKS ("node.show", {"node"}, 1, node_print),
      .examples = "adder node show rome"},
+    {"drain", "NODE", "have a node take no new work, and end after what is under way",
+     ASKS ("node.drain", {"node"}, 1, node_print), .examples = "adder node drain rome"},
     {0},
 };
 
 int
 cli_node (int argc, char **argv)
 {
-  return cli_dispatch ("adder node", "Shows the daemons of the cluster that this one belongs to.", commands,
+  return cli_dispatch ("adder node", "Lists the daemons of the cluster that this one belongs to, and ends them gently.", commands,
                        argc, argv);
 }

@@ -456,6 +456,7 @@ static int
 serve (gboolean background, int argc, char **argv)
 {
   struct serve_options options = {.background = background, .ready_fd = -1};
+  gboolean gateway = FALSE;
   g_autoptr (GError) problem = NULL;
   const GOptionEntry entries[] = {
       {"socket", 0, 0, G_OPTION_ARG_FILENAME, &options.socket, "The daemon's socket (default: as configured)",
@@ -470,6 +471,9 @@ serve (gboolean background, int argc, char **argv)
        "Answer HTTP by TCP as well (default: where [http] listen says, else on " HTTP_USUAL_ADDRESS
        "), also in a daemon that is there; off: no longer",
        "ADDRESS"},
+      {"gateway", 0, 0, G_OPTION_ARG_NONE, &gateway,
+       "Pass requests over HTTP on to the nodes of the cluster, and run nothing, as with [cluster] gateway",
+       NULL},
       {"openapi", 0, 0, G_OPTION_ARG_NONE, &options.openapi,
        "Print the description of the HTTP API, /openapi.json, and exit", NULL},
       {"for-command", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.for_command, NULL, NULL},
@@ -482,6 +486,8 @@ serve (gboolean background, int argc, char **argv)
     code = cli_fail_usage (problem);
   else if (options.openapi)
     print_openapi ();
+  else if (gateway && !g_setenv (CONFIG_GATEWAY, "1", TRUE))
+    code = CLI_FAILED;
   else if (!options.background && first_process_wait (&code))
     ;
   else if (options.ready_fd < 0 ? !serve_by_hand (&options, &problem)

@@ -2,6 +2,7 @@
 /* Routes about the server itself. */
 #include <string.h>
 
+#include "cluster/cluster.h"
 #include "common/json.h"
 #include "interfaces/http/http_private.h"
 #include "library/library.h"
@@ -42,6 +43,22 @@ is_serving (AdderEngine *engine)
   return FALSE;
 }
 
+/* Of a gateway: whether a node serves. */
+static gboolean
+is_cluster_serving (struct cluster *cluster)
+{
+  g_autoptr (json_t) list = cluster_list (cluster);
+  gsize i;
+  json_t *node;
+  json_array_foreach (json_object_get (list, "nodes"), i, node)
+  {
+    if (!json_is_true (json_object_get (node, "gateway")) &&
+        strcmp (json_member_text (node, "state"), "serving") == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 static void
 get_ready (struct http_request *request)
 {
@@ -50,9 +67,14 @@ get_ready (struct http_request *request)
   g_mutex_lock (&service->lock);
   gboolean ending = service->ending;
   g_mutex_unlock (&service->lock);
+  gboolean gateway = service->config->cluster_gateway && service->engine->cluster;
   if (ending)
     http_reply_fault (request, 503, "the daemon is ending");
-  else if (!is_serving (service->engine))
+  else if (service_is_draining (service))
+    http_reply_fault (request, 503, "this node is draining");
+  else if (gateway && !is_cluster_serving (service->engine->cluster))
+    http_reply_fault (request, 503, "no node of the cluster serves");
+  else if (!gateway && !is_serving (service->engine))
     http_reply_fault (request, 503, "no sandbox is ready yet");
   else if (!store_is_reachable (service->engine->store, &away))
     http_reply_problem_status (request, 503, away);

@@ -3,6 +3,7 @@
 
 #include "common/json.h"
 #include "engine/host/id.h"
+#include "engine/pool/pool.h"
 #include "library/library.h"
 
 static json_t *
@@ -22,16 +23,24 @@ cluster_node_pools (const json_t *status)
   return list;
 }
 
+static const char *
+cluster_node_state (struct service *service)
+{
+  if (service_is_ending (service))
+    return "ending";
+  return service_is_draining (service) ? "draining" : "serving";
+}
+
 static json_t *
 cluster_node_describe (gpointer data)
 {
   struct service *service = data;
   g_autoptr (json_t) status = library_status (service->engine);
-  json_t *entry = json_pack ("{s:b, s:s, s:o, s:O, s:O, s:O}", "gateway", service->config->cluster_gateway,
-                             "state", service_is_ending (service) ? "ending" : "serving", "pools",
-                             cluster_node_pools (status), "running", json_object_get (status, "running"),
-                             "waiting", json_object_get (status, "waiting"), "sessions",
-                             json_object_get (json_object_get (status, "sessions"), "live"));
+  json_t *entry =
+      json_pack ("{s:b, s:s, s:o, s:O, s:O, s:O}", "gateway", service->config->cluster_gateway, "state",
+                 cluster_node_state (service), "pools", cluster_node_pools (status), "running",
+                 json_object_get (status, "running"), "waiting", json_object_get (status, "waiting"),
+                 "sessions", json_object_get (json_object_get (status, "sessions"), "live"));
   return entry;
 }
 
@@ -46,10 +55,18 @@ cluster_node_join (struct service *service, struct cluster **ret_cluster, GError
       .data = service,
   };
   *ret_cluster = NULL;
+  if (!service->config->cluster_nats && service->config->cluster_gateway) {
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID,
+                         "a gateway needs a cluster: [cluster] nats in adder.conf names its servers");
+    return FALSE;
+  }
   if (!service->config->cluster_nats)
     return TRUE;
   *ret_cluster = cluster_new (&options, error);
   service->engine->cluster = *ret_cluster;
+  if (service->config->cluster_gateway)
+    pools_refuse (service->engine->engine->pools, ADDER_ERROR_UNSUPPORTED,
+                  "this daemon is a gateway, which runs nothing itself: ask it over HTTP (adder --url)", 0);
   return *ret_cluster != NULL;
 }
 

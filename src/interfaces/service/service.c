@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "common/json.h"
+#include "engine/pool/pool.h"
 #include "library/events.h"
 #include "library/library.h"
 #include "library/runs.h"
@@ -96,6 +97,31 @@ service_set_ending (struct service *service)
   g_mutex_unlock (&service->lock);
 }
 
+#define DRAIN_AFTER_MS 1000
+
+void
+service_drain (struct service *service, guint64 wait_ms)
+{
+  gint64 now_us = g_get_monotonic_time (), end_us = now_us + (gint64)wait_ms * 1000;
+  g_mutex_lock (&service->lock);
+  gboolean drains = service->drains_us != 0;
+  if (!drains)
+    service->drains_us = now_us;
+  service->drained_us = drains ? MIN (service->drained_us, end_us) : end_us;
+  g_mutex_unlock (&service->lock);
+  pools_refuse (service->engine->engine->pools, ADDER_ERROR_BUSY, "this node is draining: ask another",
+                DRAIN_AFTER_MS);
+}
+
+gboolean
+service_is_draining (struct service *service)
+{
+  g_mutex_lock (&service->lock);
+  gboolean drains = service->drains_us != 0;
+  g_mutex_unlock (&service->lock);
+  return drains;
+}
+
 static guint
 status_number (const json_t *status, const char *group, const char *name)
 {
@@ -108,6 +134,21 @@ service_holding (struct service *service)
   g_autoptr (json_t) status = library_status (service->engine);
   return (struct service_holding){status_number (status, "sessions", "live"),
                                   status_number (status, "approvals", "waiting")};
+}
+
+gboolean
+service_drain_is_over (struct service *service)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  g_mutex_lock (&service->lock);
+  gboolean late = now_us >= service->drained_us;
+  gboolean begun = now_us < service->drains_us + (gint64)DRAIN_AFTER_MS * 1000;
+  gboolean running = service->running > 0, drains = service->drains_us != 0;
+  g_mutex_unlock (&service->lock);
+  if (!drains || late || begun || running)
+    return drains && late;
+  struct service_holding holding = service_holding (service);
+  return holding.sessions == 0 && holding.approvals == 0;
 }
 
 void

@@ -44,6 +44,7 @@
 #define END_WAIT_US     (15 * G_USEC_PER_SEC)
 #define REQUEST_WAIT_MS (5 * 60 * 1000) /* a connection that asks nothing for so long is closed */
 #define TELL_US         G_USEC_PER_SEC
+#define DRAIN_LOOK_MS   100 /* how often it is looked whether a drain is over */
 #define SELF            "/proc/self/exe"
 #define PROGRAM_EVENTS  (IN_MOVED_TO | IN_CREATE)
 #define TOKENS_EVENTS   (IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB)
@@ -176,6 +177,7 @@ server_set_service (struct server *server, struct service *service)
       .listen = server_listen,
       .reload = server_reload,
       .open = server_open,
+      .drain = server_drain,
       .data = server,
   };
 }
@@ -468,12 +470,18 @@ lost_terminal (const struct server *server)
          (server->logged_to_terminal && !isatty (STDERR_FILENO));
 }
 
-/* FALSE: it is one to end by. */
+/* FALSE: it is one to end by. A supervisor's SIGTERM has a node of a cluster drain first, and the next ends
+ * it. */
 static gboolean
 take_signal (struct server *server, int signal_fd)
 {
   struct signalfd_siginfo info = {0};
   G_GNUC_UNUSED ssize_t got = read (signal_fd, &info, sizeof info);
+  if (info.ssi_signo == SIGTERM && server->service->engine->cluster &&
+      !service_is_draining (server->service)) {
+    server_drain (server, server->service->config->cluster_drain_ms);
+    return TRUE;
+  }
   if (info.ssi_signo != SIGHUP || lost_terminal (server)) {
     log_info ("ending: signal %u", info.ssi_signo);
     return FALSE;
@@ -496,7 +504,8 @@ accept_until_end (struct server *server, int signal_fd, GError **error)
         {.fd = signal_fd, .events = POLLIN},
         {.fd = server->removed_fd, .events = POLLIN},
     };
-    int left = idle_left_ms (server, &idle_since_us);
+    gboolean drains = service_is_draining (server->service);
+    int left = drains ? DRAIN_LOOK_MS : idle_left_ms (server, &idle_since_us);
     int n = poll (ready, G_N_ELEMENTS (ready), left);
     if (n < 0 && errno != EINTR)
       return error_from_errno (error, errno, "cannot wait for connections");
@@ -504,6 +513,10 @@ accept_until_end (struct server *server, int signal_fd, GError **error)
       continue;
     if (ready[2].revents && !take_signal (server, signal_fd))
       return TRUE;
+    if (drains && service_drain_is_over (server->service)) {
+      log_info ("ending: drained");
+      return TRUE;
+    }
     if (ready[1].revents && stop_asked (server)) {
       log_info ("ending: stop was asked for");
       return TRUE;
@@ -515,7 +528,7 @@ accept_until_end (struct server *server, int signal_fd, GError **error)
     }
     if (ready[0].revents)
       server_accept_one (server);
-    else if (n == 0 && left == 0) {
+    else if (n == 0 && left == 0 && !drains) {
       log_info ("ending: idle");
       return TRUE;
     }

@@ -144,6 +144,17 @@ server_reload (gpointer data, GError **error)
                     server_control_addresses (server->http));
 }
 
+void
+server_drain (gpointer data, guint64 wait_ms)
+{
+  struct server *server = data;
+  log_info ("draining: no new work; the end comes after what is under way, in %" G_GUINT64_FORMAT
+            " ms at the latest",
+            wait_ms);
+  service_drain (server->service, wait_ms);
+  server_wake (server);
+}
+
 gboolean
 server_is_stale (struct server *server)
 {

@@ -51,9 +51,10 @@ struct connection {
  * connection at WATCH_FD is not counted. From any thread. The caller's. */
 json_t *server_status (gpointer data, int watch_fd);
 
-/* What operations/daemon.c has the daemon do (server_control.c); DATA is a struct server. */
+/* What operations have the daemon do (server_control.c); DATA is a struct server. */
 json_t *server_listen (gpointer data, const char *addresses, gboolean off, GError **error);
 json_t *server_reload (gpointer data, GError **error);
+void server_drain (gpointer data, guint64 wait_ms);
 json_t *server_open (gpointer data, const char *owner, GError **error);
 
 /* Whether the configuration has changed since it was read. */

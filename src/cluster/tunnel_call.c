@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A request whose reply is one object. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "adder_types.h"
+#include "cluster/tunnel.h"
+#include "common/json.h"
+
+#define REPLY_BYTES (1024 * 1024)
+#define PART_BYTES  (64 * 1024)
+
+/* All bytes of the reply, at most REPLY_BYTES. */
+static gboolean
+tunnel_read_all (struct tunnel *tunnel, GString *text, GError **error)
+{
+  g_autofree char *buffer = g_malloc (PART_BYTES);
+  gssize n;
+  while ((n = tunnel_read (tunnel, buffer, PART_BYTES, error)) > 0) {
+    g_string_append_len (text, buffer, n);
+    if (text->len > REPLY_BYTES) {
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a node answers more than %d bytes",
+                   REPLY_BYTES);
+      return FALSE;
+    }
+  }
+  return n == 0;
+}
+
+static json_t *
+tunnel_parse (const char *text, gsize length, GError **error)
+{
+  const char *end = g_strstr_len (text, (gssize)length, "\r\n\r\n");
+  const char *blank = end ? memchr (text, ' ', (gsize)(end - text)) : NULL;
+  if (!blank) {
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a node answered no HTTP");
+    return NULL;
+  }
+  int status = atoi (blank);
+  const char *body = end + strlen ("\r\n\r\n");
+  g_autoptr (json_t) value =
+      json_parse_object (body, length - (gsize)(body - text), "a node's answer", error);
+  if (!value || (status >= 200 && status < 300))
+    return g_steal_pointer (&value);
+  const char *detail = json_member_text (value, "detail");
+  g_set_error_literal (error, ADDER_ERROR, status == 404 ? ADDER_ERROR_NOT_FOUND : ADDER_ERROR_FAILED,
+                       *detail ? detail : "a node refused");
+  return NULL;
+}
+
+json_t *
+tunnel_call (struct cluster *cluster, const struct tunnel_request *request, GError **error)
+{
+  struct tunnel *tunnel = tunnel_open (cluster, request, error);
+  if (!tunnel)
+    return NULL;
+  g_autoptr (GString) text = g_string_new (NULL);
+  gboolean ok = tunnel_read_all (tunnel, text, error);
+  tunnel_close (tunnel);
+  return ok ? tunnel_parse (text->str, text->len, error) : NULL;
+}
