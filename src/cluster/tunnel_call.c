@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A request whose reply is one object. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "adder_types.h"
@@ -19,8 +18,7 @@ tunnel_read_all (struct tunnel *tunnel, GString *text, GError **error)
   while ((n = tunnel_read (tunnel, buffer, PART_BYTES, error)) > 0) {
     g_string_append_len (text, buffer, n);
     if (text->len > REPLY_BYTES) {
-      g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a node answers more than %d bytes",
-                   REPLY_BYTES);
+      g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a node answers more than %d bytes", REPLY_BYTES);
       return FALSE;
     }
   }
@@ -36,7 +34,7 @@ tunnel_parse (const char *text, gsize length, GError **error)
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a node answered no HTTP");
     return NULL;
   }
-  int status = atoi (blank);
+  guint64 status = g_ascii_strtoull (blank, NULL, 10);
   const char *body = end + strlen ("\r\n\r\n");
   g_autoptr (json_t) value =
       json_parse_object (body, length - (gsize)(body - text), "a node's answer", error);

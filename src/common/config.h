@@ -161,8 +161,8 @@ struct config {
   guint64 network_connections; /* of all runs together */
   char *private_networks;      /* that may be reached although they are private; "none" */
   /* [cluster] */
-  char *cluster_nats;        /* URLs, between blanks; NULL: none */
-  gboolean cluster_gateway;  /* runs nothing itself */
+  char *cluster_nats;       /* URLs, between blanks; NULL: none */
+  gboolean cluster_gateway; /* runs nothing itself */
   live_number cluster_drain_ms;
   char *cluster_secret_file; /* of the key of all nodes */
   char *cluster_credentials; /* files; NULL: none */

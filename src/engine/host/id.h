@@ -16,8 +16,8 @@ void id_set_node (guint32 node);
 /* The node of ID, made by a node; ID_NODES where it is no id. */
 guint32 id_node (const char *id);
 
-/* The same for other texts that end as ids do: the six digits of this node, "" without one; and the node whose
- * digits TEXT ends with, ID_NODES where it ends otherwise. */
+/* The same for other texts that end as ids do: the six digits of this node, "" without one; and the node
+ * whose digits TEXT ends with, ID_NODES where it ends otherwise. */
 void id_digits (char ret_digits[7]);
 guint32 id_ending (const char *text);
 

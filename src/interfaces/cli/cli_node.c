@@ -69,6 +69,7 @@ static const struct cli_command commands[] = {
 int
 cli_node (int argc, char **argv)
 {
-  return cli_dispatch ("adder node", "Lists the daemons of the cluster that this one belongs to, and ends them gently.", commands,
-                       argc, argv);
+  return cli_dispatch ("adder node",
+                       "Lists the daemons of the cluster that this one belongs to, and ends them gently.",
+                       commands, argc, argv);
 }

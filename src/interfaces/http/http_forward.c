@@ -310,7 +310,7 @@ http_forward_mcp (struct http_request *request, const struct cluster *cluster, c
 {
   const char *session = http_header (request, "Mcp-Session-Id");
   return session && id_ending (session) != ID_NODES ? http_forward_by_id (session, cluster, ret_tag)
-                                                  : FORWARD_ANY;
+                                                    : FORWARD_ANY;
 }
 
 static enum forward

@@ -14,10 +14,10 @@
 #include "adder.h"
 #include "base/peer.h"
 #include "common/log.h"
+#include "common/secret_file.h"
 #include "common/text.h"
 #include "interfaces/http/identify_browser.h"
 #include "interfaces/http/identify_private.h"
-#include "common/secret_file.h"
 #include "policy/roots.h"
 #include "policy/tokens_file.h"
 

@@ -252,6 +252,7 @@ static const char *const tags[][2] = {
     {"files", "Files that are kept."},
     {"meta", "Where clients learn who gives tokens."},
     {"models", "The language models that can be asked."},
+    {"nodes", "The daemons of a cluster."},
     {"profiles", "Named sets of limits and rules."},
     {"records", "The history of runs: code, owner and outcome."},
     {"results", "Output and tables of runs that are kept."},

@@ -29,7 +29,7 @@ struct service {
   GUARDED_BY (service) guint64 works; /* since the start */
   GUARDED_BY (service) gboolean ending;
   GUARDED_BY (service) gint64 drains_us, drained_us; /* from when to when it drains, monotonic; 0: not */
-  GUARDED_BY (service) gint64 kept_until_us; /* monotonic */
+  GUARDED_BY (service) gint64 kept_until_us;         /* monotonic */
 };
 
 /* ENGINE must outlive it. */
@@ -50,8 +50,8 @@ void service_end_operation (struct service *service, const struct operation *ope
 void service_set_ending (struct service *service);
 gboolean service_is_ending (struct service *service);
 
-/* No new work begins, within a second, in which what others have just sent here is still taken; after WAIT_MS,
- * or once nothing is under way, service_drain_is_over. A later call can only shorten the wait. */
+/* No new work begins, within a second, in which what others have just sent here is still taken; after
+ * WAIT_MS, or once nothing is under way, service_drain_is_over. A later call can only shorten the wait. */
 void service_drain (struct service *service, guint64 wait_ms);
 gboolean service_is_draining (struct service *service);
 gboolean service_drain_is_over (struct service *service);
