@@ -235,6 +235,7 @@ struct config {
   /* [log] */
   live_text log_level; /* "error", "warning", "info", "debug" */
   char *log_format;    /* "text", "json"; "auto": text at a terminal */
+  live_flag log_runs;
   gboolean log_code;   /* whether code may be logged; off */
 
   char **sources; /* of each row of the table in turn: the file it was read from, or "default" */

@@ -565,6 +565,9 @@ const struct config_row config_table[] = {
      .text = "The lowest level of messages that is logged."},
     {"log", "format", CONFIG_CHOICE, AT (log_format), "auto", .choices = log_formats,
      .text = "`text`, or `json`: one object per line. `auto`: text, with priorities for the journal."},
+    {"log", "runs", CONFIG_BOOLEAN, LIVE (log_runs), "false",
+     .text = "Whether each run that ended is logged, in one line: its id, node, owner, session, outcome and "
+             "times. Never its code."},
     {"log", "code", CONFIG_BOOLEAN, AT (log_code), "false",
      .text = "Whether the code of a run may be logged. Code can contain secrets."},
 };

@@ -358,6 +358,28 @@ recorder_begin (gpointer data, const struct run_request *request, const char *ru
   return slot;
 }
 
+static const char *
+recorder_word (const char *text)
+{
+  return text && *text ? text : "-";
+}
+
+/* In the form of logfmt, so that it can be found by each word. */
+static void
+recorder_log (const struct recording *recording)
+{
+  struct run_record kept;
+  run_record_make (&kept, recording->store, recording->request, recording->summary);
+  const struct record *record = &kept.record;
+  log_info ("run=%s node=%s owner=%s session=%s outcome=%s exit_code=%" G_GINT64_FORMAT
+            " wall_ms=%" G_GINT64_FORMAT " queue_ms=%" G_GINT64_FORMAT " profile=%s environment=%s",
+            recorder_word (record->run_id), store_node (recording->store), recorder_word (record->owner),
+            recorder_word (record->session), recorder_word (record->outcome), record->exit_code,
+            record->wall_us / 1000, record->queue_us / 1000, recorder_word (record->profile),
+            recorder_word (record->environment));
+  run_record_clear (&kept);
+}
+
 static void
 persist (gpointer data, const struct run_request *request, struct run_summary *summary)
 {
@@ -368,6 +390,8 @@ persist (gpointer data, const struct run_request *request, struct run_summary *s
   struct recorder *recorder = data;
   struct recording recording = {recorder->store, request, summary, files, artifacts, 0};
   guint warned = summary->warnings->len;
+  if (store_config (recorder->store)->log_runs)
+    recorder_log (&recording);
   if (request->recorder.create) {
     write_artifacts (&recording);
     write_output (&recording);

@@ -176,6 +176,16 @@ def test_over_http(server, new_node):
     assert [node["node"] for node in remote["nodes"]] == [name]
 
 
+def test_a_line_of_the_log_for_each_run(server, new_node):
+    name = f"a-{unique()}"
+    first = new_node(server, name, "", "[log]\nruns = true\n")
+    run = first.run("raise SystemExit(3)")
+    line = wait_until(
+        lambda: next((line for line in (first.runtime / "adder.log").read_text().splitlines() if "run=" in line), None), "it is logged"
+    )
+    assert f"run={run.run_id} node={name} " in line and "outcome=error exit_code=3 " in line and "SystemExit" not in line
+
+
 def test_without_a_cluster(adder):
     refused = adder.call("node", "list")
     assert refused.returncode == 125 and "[cluster] nats in adder.conf" in refused.stderr

@@ -133,6 +133,13 @@ def test_mistakes_are_told_as_on_one_machine(cluster):
     assert cluster.gateway.get(f"/v1/runs/01a228ac-0000-7000-8000-000000{'0' * 6}").status == 503, "a node that never was"
 
 
+def test_metrics_are_of_all_nodes(cluster):
+    text = cluster.gateway.get("/metrics").body.decode()
+    up = [line for line in text.splitlines() if line.startswith("adder_node_up{")]
+    assert len(up) == 3 and sum('gateway="yes"' in line for line in up) == 1 and "adder_cluster_connected 1\n" in text
+    assert sum(line.startswith("adder_node_waiting{") for line in text.splitlines()) == 3
+
+
 def test_a_gateway_runs_nothing_itself(cluster):
     refused = cluster.made["gateway"].call("run", "-c", "1")
     assert refused.returncode == 125 and "this daemon is a gateway" in refused.stderr, refused

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cluster/cluster.h"
 #include "common/json.h"
 #include "interfaces/service/metrics.h"
 #include "interfaces/service/metrics_private.h"
@@ -186,6 +187,48 @@ append_pools (GString *text, const json_t *status)
   }
 }
 
+/* ---- the cluster's ---- */
+
+static void
+append_nodes (GString *text, struct cluster *cluster)
+{
+  static const struct {
+    const char *member, *name, *help;
+  } columns[] = {
+      {"running", "adder_node_running", "Sandboxes that run code, of each node of the cluster."},
+      {"waiting", "adder_node_waiting", "Runs that wait for a sandbox."},
+      {"sessions", "adder_node_sessions", "Sessions that live."},
+  };
+  g_autoptr (json_t) list = cluster_list (cluster);
+  const json_t *nodes = json_object_get (list, "nodes");
+  gsize k;
+  json_t *node;
+  metrics_text_begin (text, "adder_cluster_connected", "gauge",
+                      "Whether this node has a connection to a NATS server.");
+  metrics_text_append_line (text, "adder_cluster_connected", "",
+                            json_is_true (json_object_get (list, "connected")));
+  metrics_text_begin (text, "adder_node_up", "gauge", "Always 1, for each node that is heard of.");
+  json_array_foreach (nodes, k, node)
+  {
+    g_autofree char *name = label_of ("node", json_member_text (node, "node")),
+                    *state = label_of ("state", json_member_text (node, "state")),
+                    *version = label_of ("version", json_member_text (node, "version"));
+    g_autofree char *labels =
+        g_strdup_printf ("%s,%s,%s,gateway=\"%s\"", name, state, version,
+                         json_is_true (json_object_get (node, "gateway")) ? "yes" : "no");
+    metrics_text_append_line (text, "adder_node_up", labels, 1);
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS (columns); i++) {
+    metrics_text_begin (text, columns[i].name, "gauge", columns[i].help);
+    json_array_foreach (nodes, k, node)
+    {
+      g_autofree char *labels = label_of ("node", json_member_text (node, "node"));
+      metrics_text_append_line (text, columns[i].name, labels,
+                                metrics_text_number_at (node, columns[i].member));
+    }
+  }
+}
+
 /* ---- the interfaces' ---- */
 
 static gint
@@ -285,6 +328,8 @@ metrics_text (struct service *service)
   append_runs (text, status);
   append_gauges (text, status);
   append_pools (text, status);
+  if (service->engine->cluster)
+    append_nodes (text, service->engine->cluster);
   append_http (text, service->metrics);
   append_mcp (text, service->metrics);
   return g_string_free (text, FALSE);
