@@ -293,6 +293,9 @@ openapi_generator() { test_venv openapi-generator tests/openapi/generator.txt "a
 # Databases of materials that searches are tried against.
 optimade() { test_venv optimade tests/optimade.txt "databases of materials" "20 MB"; }
 
+# The schema of OTLP, for a collector of traces.
+collector() { test_venv collector tests/collector.txt "a collector of traces" "2 MB"; }
+
 # Node, and packages of npm, each installed once, and again when a pin changed. Node is build/node/bin/node. What MCP,
 # model APIs and Telegram are tried with is in node_modules of build/node-packages, what reads /openapi.json in that of
 # build/openapi-packages, the tools of clients/typescript in that of build/typescript-packages.

@@ -78,7 +78,7 @@ def sanitized(name, unit_options, sanitizer_options):
 
 
 QUICK_SERVERS = ("seaweedfs", "optimade")  # what quick tests ask, in environments of their own
-SERVERS = (*QUICK_SERVERS, "authorization_server", "schemathesis", "openapi_generator")
+SERVERS = (*QUICK_SERVERS, "authorization_server", "schemathesis", "openapi_generator", "collector")
 LIGHT_CHECKS = (
     "format banned layers licence shell python configuration_page toolsets_page python_client typescript_client web http_routes manual"
     " readmes columns links promises versions".split()

@@ -160,6 +160,10 @@ struct config {
   guint64 network_parked;      /* parked sandboxes of each environment that can reach chosen hosts */
   guint64 network_connections; /* of all runs together */
   char *private_networks;      /* that may be reached although they are private; "none" */
+  /* [tracing] */
+  char *tracing_endpoint; /* a URL; NULL: none */
+  guint64 tracing_percent;
+
   /* [cluster] */
   char *cluster_nats;       /* URLs, between blanks; NULL: none */
   gboolean cluster_gateway; /* runs nothing itself */
@@ -236,7 +240,7 @@ struct config {
   live_text log_level; /* "error", "warning", "info", "debug" */
   char *log_format;    /* "text", "json"; "auto": text at a terminal */
   live_flag log_runs;
-  gboolean log_code;   /* whether code may be logged; off */
+  gboolean log_code; /* whether code may be logged; off */
 
   char **sources; /* of each row of the table in turn: the file it was read from, or "default" */
   struct config_file files[2];

@@ -236,6 +236,12 @@ const struct config_row config_table[] = {
      .text = "A PEM file with the certificate of this node, for servers that ask for one."},
     {"cluster", "key", CONFIG_PATH, AT (cluster_key), .computed_as = "none",
      .text = "A PEM file with its key."},
+    {"tracing", "endpoint", CONFIG_URL, AT (tracing_endpoint), .computed_as = "none: no traces",
+     .text = "Where traces are sent by OTLP over HTTP: a collector of OpenTelemetry, such as "
+             "`http://127.0.0.1:4318`; `/v1/traces` is appended."},
+    {"tracing", "percent", CONFIG_COUNT, AT (tracing_percent), "100", .maximum = 100,
+     .text = "How many of the traces that begin here are sent. A caller's own trace (`traceparent`) says "
+             "itself whether it is."},
     {"approval", "expire_ms", CONFIG_DURATION, AT (approval_expire_ms), "1h", .minimum = SECOND,
      .maximum = 7 * DAY, .text = "Pending, unused and denied approvals are forgotten after this time."},
     {"approval", "always_ms", CONFIG_DURATION, AT (approval_always_ms), "12h", .minimum = SECOND,

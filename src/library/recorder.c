@@ -19,6 +19,7 @@
 #include "common/log.h"
 #include "common/notifications.h"
 #include "common/text.h"
+#include "common/trace.h"
 #include "library/library.h"
 #include "library/recorder_private.h"
 #include "store/departed.h"
@@ -358,6 +359,40 @@ recorder_begin (gpointer data, const struct run_request *request, const char *ru
   return slot;
 }
 
+/* What a run went through, one after the other, as spans within its own. */
+static void
+recorder_trace (const struct recording *recording, gint64 stored_us)
+{
+  const struct run_summary *summary = recording->summary;
+  const struct run_request *request = recording->request;
+  gint64 asked_us = summary->asked_ms * 1000, leased_us = asked_us + summary->queue_us,
+         ended_us = leased_us + summary->wall_us, now_us = g_get_real_time ();
+  const struct {
+    const char *name;
+    gint64 from_us, to_us;
+  } parts[] = {
+      {"queue", asked_us, leased_us}, {"execute", leased_us, ended_us}, {"store", stored_us, now_us}};
+  struct trace_span whole, part;
+  char parent[TRACE_PARENT_BYTES];
+  trace_begin (&whole, request->origin.trace, asked_us);
+  if (!whole.sampled)
+    return;
+  trace_parent_of (&whole, parent);
+  for (gsize i = 0; i < G_N_ELEMENTS (parts); i++) {
+    trace_begin (&part, parent, parts[i].from_us);
+    trace_end (&part, parts[i].name, TRACE_INTERNAL, parts[i].to_us, NULL, NULL);
+  }
+  json_t *attributes =
+      json_pack ("{s:s, s:s, s:i}", "adder.run_id", summary->run_id, "adder.outcome",
+                 adder_outcome_name (summary->outcome), "adder.exit_code", summary->exit_code);
+  if (summary->session)
+    json_object_set_new (attributes, "adder.session_id", json_string (summary->session));
+  if (request->profile)
+    json_object_set_new (attributes, "adder.profile", json_text_or_null (request->profile));
+  trace_end (&whole, "run", TRACE_INTERNAL, now_us, attributes,
+             summary->outcome == ADDER_OUTCOME_OK ? NULL : adder_outcome_name (summary->outcome));
+}
+
 static const char *
 recorder_word (const char *text)
 {
@@ -381,17 +416,14 @@ recorder_log (const struct recording *recording)
 }
 
 static void
-persist (gpointer data, const struct run_request *request, struct run_summary *summary)
+recorder_keep (struct recorder *recorder, const struct run_request *request, struct run_summary *summary)
 {
   g_autoptr (GError) problem = NULL;
   gsize most = (summary->artifacts ? summary->artifacts->len : 0) + SUMMARY_STREAMS;
   g_autofree struct file_new *files = g_new0 (struct file_new, most);
   g_autofree struct artifact **artifacts = g_new0 (struct artifact *, most);
-  struct recorder *recorder = data;
   struct recording recording = {recorder->store, request, summary, files, artifacts, 0};
   guint warned = summary->warnings->len;
-  if (store_config (recorder->store)->log_runs)
-    recorder_log (&recording);
   if (request->recorder.create) {
     write_artifacts (&recording);
     write_output (&recording);
@@ -414,6 +446,18 @@ persist (gpointer data, const struct run_request *request, struct run_summary *s
   if (written)
     files_abandon (recording.store, files, recording.count);
   warn_lost (&recording, written, store_told (request->owner, problem));
+}
+
+static void
+persist (gpointer data, const struct run_request *request, struct run_summary *summary)
+{
+  struct recorder *recorder = data;
+  const struct recording recording = {.store = recorder->store, .request = request, .summary = summary};
+  gint64 stored_us = g_get_real_time ();
+  recorder_keep (recorder, request, summary);
+  if (store_config (recorder->store)->log_runs)
+    recorder_log (&recording);
+  recorder_trace (&recording, stored_us);
 }
 
 /* ---- the recorder ---- */

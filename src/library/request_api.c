@@ -10,6 +10,7 @@
 #include "common/json.h"
 #include "common/size.h"
 #include "common/text.h"
+#include "common/trace.h"
 #include "engine/files/workspace.h"
 #include "engine/host/environment.h"
 #include "engine/host/environment_with.h"
@@ -246,6 +247,7 @@ library_set_origin (AdderRequest *request, const char *front_end, const char *to
 {
   request_api_set_text (&request->asked.origin.front_end, front_end);
   request_api_set_text (&request->asked.origin.tool, tool);
+  request_api_set_text (&request->asked.origin.trace, trace_current ());
   json_decref (request->asked.origin.arguments);
   request->asked.origin.arguments = json_incref ((json_t *)(guintptr)arguments);
 }

@@ -75,6 +75,7 @@ const struct field request_fields[] = {
     TEXT (origin.front_end, REQUEST_ASKED),
     TEXT (origin.tool, REQUEST_ASKED),
     TEXT (origin.role, REQUEST_ASKED),
+    TEXT (origin.trace, REQUEST_ASKED),
     FLAG (origin.at_terminal, REQUEST_ASKED),
     JSON (origin.arguments, 0),
     PLAIN (keep_over, REQUEST_ASKED),

@@ -53,6 +53,7 @@ struct request_origin {
   char *front_end; /* such as "cli"; NULL: a program that uses the library */
   char *tool;      /* "TOOLSET.NAME", or NULL */
   char *role;
+  char *trace;          /* the traceparent that it belongs to, or NULL */
   json_t *arguments;    /* of the tool, an object; or NULL */
   gboolean at_terminal; /* another machine's command line asks, which no front end tells */
 };

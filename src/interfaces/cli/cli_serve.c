@@ -19,6 +19,7 @@
 #include "common/local_socket.h"
 #include "common/log.h"
 #include "common/size.h"
+#include "common/trace.h"
 #include "interfaces/cli/cli.h"
 #include "interfaces/http/http_node.h"
 #include "interfaces/http/http_server.h"
@@ -214,11 +215,13 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   service->mcp = mcp_server_new (service);
   struct http_server *http = NULL;
   struct cluster *cluster = NULL;
-  if (!cluster_node_join (service, &cluster, error) ||
+  if (!trace_start (config, store_node (engine->store), error) ||
+      !cluster_node_join (service, &cluster, error) ||
       !start_http (options, service, server, socket, &http, error)) {
     cluster_node_leave (service, cluster);
     mcp_server_free (service->mcp);
     service_free (service);
+    trace_stop ();
     adder_engine_free (engine);
     server_free (server);
     return FALSE;
@@ -244,6 +247,7 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   cluster_node_leave (service, cluster);
   mcp_server_free (service->mcp);
   service_free (service);
+  trace_stop ();
   adder_engine_free (engine);
   server_free (server);
   log_info ("ended");

@@ -71,6 +71,7 @@ see_head (gpointer data, const char *method, const char *version)
   http_connection_set_deadline (connection, PHASE_BODY, connection->server->config->http_body_ms);
   request->body_begun_us = g_get_monotonic_time ();
   http_head_check (request, method, version);
+  trace_begin (&request->span, http_header (request, "traceparent"), 0);
 }
 
 static void
@@ -90,6 +91,9 @@ see_whole (gpointer data)
   struct http_connection *connection = data;
   struct http_request *request = connection->request;
   connection->phase = PHASE_REPLY;
+  char parent[TRACE_PARENT_BYTES];
+  trace_parent_of (&request->span, parent);
+  trace_set_current (parent);
   if (http_body_check (request)) {
     if (!http_forward (request))
       request->route->handle (request);
@@ -99,7 +103,21 @@ see_whole (gpointer data)
      * reservation. */
     http_body_release (request);
   }
+  trace_set_current ("");
   http_connection_set_deadline (connection, PHASE_REPLY, connection->server->config->http_stall_ms);
+}
+
+static void
+http_connection_trace (const struct http_request *request)
+{
+  if (!request->span.sampled || !request->route)
+    return;
+  g_autofree char *name = g_strdup_printf ("%s %s", request->route->method, request->route->path);
+  /* As the semantic conventions of OpenTelemetry for HTTP name them. */
+  trace_end (&request->span, name, TRACE_SERVER, 0,
+             json_pack ("{s:s, s:s, s:i}", "http.request.method", request->route->method, "http.route",
+                        request->route->path, "http.response.status_code", request->status),
+             request->status >= 500 ? "the request failed" : NULL);
 }
 
 static void
@@ -112,6 +130,8 @@ see_done (gpointer data)
     metrics_count_http (connection->server->service->metrics, request->route ? request->route->method : NULL,
                         request->route ? request->route->path : NULL, request->status,
                         g_get_monotonic_time () - request->begun_us);
+  if (request && request->status != 0)
+    http_connection_trace (request);
   if (request && request->close_after)
     connection->phase = PHASE_OVER;
   else

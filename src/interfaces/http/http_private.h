@@ -6,6 +6,7 @@
 
 #include "common/guarded.h"
 #include "common/local_socket.h"
+#include "common/trace.h"
 #include "interfaces/http/http_problem.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/http/identify.h"
@@ -118,6 +119,7 @@ struct http_request {
   char *query_text;
   json_t *query, *body;
   gint64 begun_us, body_begun_us;
+  struct trace_span span;
   guint64 body_most;          /* bytes */
   guint64 body_read;          /* as received */
   guint64 body_taken;         /* unpacked */

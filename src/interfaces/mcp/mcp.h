@@ -18,6 +18,7 @@
 #include <jansson.h>
 
 #include "common/guarded.h"
+#include "common/trace.h"
 #include "interfaces/service/service.h"
 #include "policy/principal.h"
 #include "tools/tools.h"
@@ -190,17 +191,17 @@ struct mcp_request {
   enum mcp_era era;
   const char *version;
   const struct mcp_method *method;
-  json_t *message;            /* owned: contains the rest */
-  json_t *id;                 /* NULL: a notification */
-  json_t *params;             /* an object; never NULL */
-  const json_t *meta;         /* an object; never NULL */
-  const json_t *capabilities; /* the client's; an object, never NULL */
-  const json_t *client;       /* {name, version}, or NULL */
-  const json_t *token;        /* of progress, or NULL */
-  const char *conversation;   /* or NULL */
-  const char *traceparent;    /* of W3C trace context, checked; or NULL */
-  enum mcp_level level;       /* the minimum for notifications/message */
-  int watch_fd;               /* hangs up when the client cancels or goes; the transport's; -1: never */
+  json_t *message;                /* owned: contains the rest */
+  json_t *id;                     /* NULL: a notification */
+  json_t *params;                 /* an object; never NULL */
+  const json_t *meta;             /* an object; never NULL */
+  const json_t *capabilities;     /* the client's; an object, never NULL */
+  const json_t *client;           /* {name, version}, or NULL */
+  const json_t *token;            /* of progress, or NULL */
+  const char *conversation;       /* or NULL */
+  char trace[TRACE_PARENT_BYTES]; /* the traceparent that it belongs to, or "" */
+  enum mcp_level level;           /* the minimum for notifications/message */
+  int watch_fd;                   /* hangs up when the client cancels or goes; the transport's; -1: never */
 
   /* What the handler replied. */
   json_t *result;

@@ -21,7 +21,6 @@
 #define HTTP_BAD_REQUEST 400
 #define HTTP_NOT_FOUND   404
 #define SHOWN_BYTES      64
-#define TRACE_BYTES      55 /* version, trace, parent, flags: of version 00 */
 
 static const char *const level_names[] = {"debug", "info",     "notice", "warning",
                                           "error", "critical", "alert",  "emergency"};
@@ -103,19 +102,6 @@ mcp_caller_unref (struct mcp_caller *caller)
 
 /* ---- making a request ---- */
 
-static gboolean
-is_trace (const char *text)
-{
-  if (!text || strlen (text) != TRACE_BYTES || memcmp (text, "00-", 3) != 0)
-    return FALSE;
-  for (gsize i = 3; i < TRACE_BYTES; i++) {
-    gboolean dash = i == 35 || i == 52;
-    if (dash ? text[i] != '-' : !g_ascii_isdigit (text[i]) && !(text[i] >= 'a' && text[i] <= 'f'))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 /* What both eras have in _meta. */
 static const char *
 take_meta (struct mcp_request *request)
@@ -137,7 +123,8 @@ take_meta (struct mcp_request *request)
   request->token = token;
   request->conversation = conversation ? json_string_value (conversation) : request->caller->conversation;
   const char *trace = json_string_value (json_object_get (meta, "traceparent"));
-  request->traceparent = is_trace (trace) ? trace : NULL;
+  const char *around = trace_current ();
+  g_strlcpy (request->trace, trace_is_parent (trace) ? trace : around ? around : "", sizeof request->trace);
   return NULL;
 }
 
@@ -318,8 +305,11 @@ mcp_request_run (struct mcp_request *request, struct mcp_reply *ret_reply)
   g_autoptr (GError) problem = NULL;
   gint64 begun_us = g_get_monotonic_time ();
   gboolean work = (request->method->flags & MCP_WORK) != 0;
-  if (request->traceparent && work)
-    log_info ("mcp: %s is of the trace %s", request->method->name, request->traceparent);
+  struct trace_span span;
+  char parent[TRACE_PARENT_BYTES];
+  trace_begin (&span, *request->trace ? request->trace : NULL, 0);
+  trace_parent_of (&span, parent);
+  trace_set_current (parent);
   if (work && !service_begin (service, &problem))
     mcp_problem (request, MCP_INTERNAL_ERROR, NULL, "%s", problem->message);
   else {
@@ -332,6 +322,9 @@ mcp_request_run (struct mcp_request *request, struct mcp_reply *ret_reply)
   }
   metrics_count_mcp (service->metrics, request->method->name, request->error != NULL,
                      g_get_monotonic_time () - begun_us);
+  trace_set_current ("");
+  trace_end (&span, request->method->name, TRACE_SERVER, 0, json_pack ("{s:s}", "rpc.system", "mcp"),
+             request->error ? json_member_text (request->error, "message") : NULL);
   mcp_request_finish (request, ret_reply);
 }
 
