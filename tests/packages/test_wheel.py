@@ -163,7 +163,7 @@ for path in sorted(glob.glob("venv/libexec/adder/adder-*.so")):
     ctypes.CDLL(path)
     print(path.rpartition("/")[2])'
 for program in adder-tls adder-container; do venv/libexec/adder/$program </dev/null >/dev/null 2>&1 || [ $? -lt 126 ]; done
-""") == ["adder-edit.so", "adder-http-client.so", "adder-http.so", "adder-postgres.so", "adder-web.so"]
+""") == ["adder-edit.so", "adder-http-client.so", "adder-http.so", "adder-nats.so", "adder-postgres.so", "adder-web.so"]
 
 
 def test_web_interface(place):
