@@ -158,6 +158,30 @@ def test_switches_of_the_kernel(make_adder):
             assert name not in rows
 
 
+@pytest.mark.parametrize("installed", [True, False])
+def test_module_of_a_cluster(make_adder, installation, installed):
+    """It is named where a cluster is configured. Without it the daemon does not start."""
+    assert "cluster" not in surroundings(doctor(make_adder())[1])
+    module = installation.prefix / "libexec/adder/adder-nats.so"
+    if installed and not module.exists():
+        pytest.skip("built without libnats")
+    adder = make_adder()
+    secret = adder.file("secret", "0123456789abcdef" * 4)
+    secret.chmod(0o600)
+    adder.configure(f"[cluster]\nnats = nats://127.0.0.1:1\nsecret_file = {secret}\n")
+    if not installed:
+        programs = adder.folder("libexec") / "adder"
+        shutil.copytree(module.parent, programs, ignore=shutil.ignore_patterns(module.name))
+        adder.variables["ADDER_LIBEXECDIR"] = str(programs)
+    row = surroundings(doctor(adder)[1])["cluster"]
+    assert (row["state"], row["good"]) == (("installed", True) if installed else ("missing", False))
+    assert ("libnats 3." if installed else "cannot load adder-nats") in row["text"]
+    if not installed:
+        assert "Debian package adder-nats" in row["remedy"]
+        started = adder.call("serve", "--background")
+        assert started.returncode != 0 and "cannot load adder-nats" in started.stderr, started
+
+
 SCHED_CORE_GET = (62, 0, 0, 0)  # prctl(PR_SCHED_CORE, PR_SCHED_CORE_GET, this process, PR_SCHED_CORE_SCOPE_THREAD, ...)
 
 

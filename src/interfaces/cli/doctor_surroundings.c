@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cluster/bus.h"
 #include "common/json.h"
+#include "common/module.h"
 #include "common/paths.h"
 #include "sandbox/mitigations.h"
 #include "sandbox/mountinfo.h"
@@ -131,6 +133,23 @@ look_at_core_scheduling (json_t *list, const struct config *config)
         "for it");
 }
 
+/* Without its module the daemon of a cluster does not start. */
+static void
+doctor_surroundings_look_at_cluster (json_t *list, const struct config *config)
+{
+  if (!config || !config->cluster_nats)
+    return;
+  g_autoptr (GError) problem = NULL;
+  const struct bus_binding *binding = module_load (BUS_MODULE, BUS_SYMBOL, &problem);
+  g_autofree char *text =
+      binding
+          ? g_strdup_printf ("the module " BUS_MODULE " is installed, with libnats %s", binding->version ())
+          : g_strdup (problem->message);
+  doctor_surroundings_add (list, "cluster", binding ? "installed" : "missing", binding != NULL, text,
+                           "install the Debian package " BUS_MODULE
+                           ", or build Adder with libnats and -Dcluster=true");
+}
+
 json_t *
 doctor_look_around (const struct config *config, const struct probe *probe)
 {
@@ -142,5 +161,6 @@ doctor_look_around (const struct config *config, const struct probe *probe)
   look_at_mounts (list);
   look_at_switches (list);
   look_at_core_scheduling (list, config);
+  doctor_surroundings_look_at_cluster (list, config);
   return list;
 }

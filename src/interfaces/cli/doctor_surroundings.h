@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `adder doctor` reports about a host beyond its mechanisms: settings that do not lower the isolation
- * level, but affect what other users or neighbours could learn or reach. */
+ * level, but affect what other users or neighbours could learn or reach; and whether the module for the
+ * cluster that is configured can be loaded. */
 #pragma once
 
 #include <jansson.h>
