@@ -81,6 +81,13 @@ def test_nothing_more_than_that(server):
         assert "Read-only file system" in server.exec("touch", path, check=False).stderr, path
 
 
+def test_all_libraries_are_there(server):
+    """Those of modules that these tests do not load, too."""
+    load = "import ctypes, glob; [print(ctypes.CDLL(path)._name.rpartition('/')[2]) for path in glob.glob('/usr/local/libexec/adder/adder-*.so')]"
+    found = set(server.exec("python3", "-c", load).stdout.split())
+    assert {"adder-http-client.so", "adder-http.so", "adder-nats.so", "adder-postgres.so"} <= found
+
+
 def test_it_becomes_healthy(server):
     docker_world.until(lambda: server.state()["Health"]["Status"] == "healthy", "the health check to succeed")
 

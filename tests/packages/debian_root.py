@@ -13,13 +13,21 @@ RELEASES = {"bookworm": 12, "trixie": 13}  # of Debian
 SUITES = tuple(RELEASES)
 
 
+def release_here():
+    """The number of this host's Debian, or 0."""
+    host = platform.freedesktop_os_release()
+    return int(host.get("VERSION_ID", 0)) if host.get("ID") == "debian" else 0
+
+
+def is_here(suite):
+    return release_here() == RELEASES[suite]
+
+
 def why_not(suite):
     """Why what was built here cannot be tried there, or None."""
     if os.geteuid() != 0 or not (ROOTS / suite).is_dir():
         return f"no build/roots/{suite}: debian_roots of scripts/common.sh makes it, as root"
-    host = platform.freedesktop_os_release()
-    newer = host.get("ID") == "debian" and int(host.get("VERSION_ID", 0)) > RELEASES[suite]
-    return "what is built on a newer Debian is not for an older one" if newer else None
+    return "what is built on a newer Debian is not for an older one" if release_here() > RELEASES[suite] else None
 
 
 class Root:

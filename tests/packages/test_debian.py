@@ -8,6 +8,7 @@ import pytest
 
 import debian_root
 from debian_machine import APT, Machine, packaged, skip_without
+from nats_world import Nats
 
 FIRST_ANSWER_MS = 5000
 ACCOUNTS = ("root", "someone")
@@ -67,6 +68,43 @@ def test_the_modules_load(machine):
     python3 -c 'import urllib.request as r; print(b"<title>" in r.urlopen("http://127.0.0.1:7117/").read())'
     """
     assert machine.do(script, user="someone").split() == ["42", "42", "True"]
+
+
+@pytest.fixture
+def nats():
+    try:
+        server = Nats()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    yield server.up()
+    server.end()
+
+
+def test_a_node_of_a_cluster(machine, suite, nats):
+    """Its module is a package of its own, for the release that it was built on: each has another libnats. On another one apt
+    refuses it, and adder, which is installed without, says what is missing."""
+    node = f"""
+    export ADDER_CONFIG_DIR=/tmp/node
+    mkdir -m 700 /tmp/node
+    cd /tmp/node
+    od -An -N 32 -t x1 /dev/urandom | tr -d ' \\n' >secret
+    chmod 600 secret
+    printf '%s\\n' '[cluster]' 'nats = {nats.url}' 'secret_file = /tmp/node/secret' >adder.conf
+    """
+    assert "cannot load adder-nats" in machine.do(f"{node}adder serve --background 2>&1 || :", user="someone")
+    if not debian_root.is_here(suite):
+        assert "libnats" in machine.do(f"! {APT} install {packaged('adder-nats')} 2>&1")
+        return
+    machine.install("adder-nats")
+    script = """
+    adder doctor | grep -c 'module adder-nats is installed'
+    adder serve --background >/dev/null
+    until adder node list --json | grep -q '"here": *true'; do sleep 0.1; done
+    adder node list --json
+    """
+    found, listed = machine.do(node + script, user="someone").splitlines()
+    assert found == "1" and json.loads(listed)["connected"]
+    machine.do(f"{APT} purge --autoremove adder-nats")
 
 
 def test_the_client_of_python(machine):
