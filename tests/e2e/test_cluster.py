@@ -5,6 +5,7 @@ import signal
 import pytest
 
 import harness
+from cluster_world import SECRET
 from harness import unique, wait_until
 from nats_world import Nats
 
@@ -28,9 +29,6 @@ def server(nats):
     if nats.server is None:
         nats.up()
     nats.server.send_signal(signal.SIGCONT)
-
-
-SECRET = "0123456789abcdef" * 4
 
 
 def start_node(adder, nats, name, cluster="", store=""):

@@ -7,80 +7,23 @@ import xml.etree.ElementTree
 
 import pytest
 
-import store_world
+from cluster_world import FOREVER, Cluster
 from harness import REPOSITORY, unique, wait_until
-from http_bed import Served, Stream
-from nats_world import Nats
-from test_cluster import SECRET
+from http_bed import Stream
 from test_server_image import OUTSIDE, OUTSIDE_MIN
 
 pytestmark = pytest.mark.slow
-FOREVER = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
-
-
-class Cluster:
-    def __init__(self, make, nats, records, files):
-        self.nats, self.made = nats, {}
-        for name in ("gateway", "one", "two"):
-            self.made[name] = adder = make()
-            adder.variables.update({"AWS_ACCESS_KEY_ID": "adder", "AWS_SECRET_ACCESS_KEY": store_world.KEYS["adder"]})
-            secret = adder.file("secret", SECRET)
-            secret.chmod(0o600)
-            adder.configure(
-                "[environment]\ndefault = system\n[http]\nrate = 60000\n"
-                f"[cluster]\nnats = {nats.url}\nsecret_file = {secret}\ngateway = {'true' if name == 'gateway' else 'false'}\n"
-                f"[store]\nnode = {name}-{unique()}\nrecords = {records}\nblobs = {files}\n"
-            )
-        self.gateway = Served(self.made["gateway"])
-        self.start("one", "two")
-
-    def start(self, *names):
-        for name in names:
-            assert self.made[name].call("serve", "--background").returncode == 0
-        wait_until(lambda: len(self.nodes()) == 3, "all nodes are known")
-
-    def nodes(self):
-        return {node["tag"]: node["node"].partition("-")[0] for node in self.gateway.get("/v1/nodes").json()["nodes"]}
-
-    def name_of(self, name):
-        return next(node["node"] for node in self.gateway.get("/v1/nodes").json()["nodes"] if node["node"].startswith(name))
-
-    def of(self, id):
-        """The name of the node that made ID."""
-        return self.nodes()[id[-6:]]
-
-    def end(self):
-        self.gateway.stop()
-        for name in ("one", "two"):
-            self.made[name].kill()
 
 
 @pytest.fixture(scope="module")
 def cluster(make_shared_adder, user):
-    servers = []
-    try:
-        for kind in (lambda: Nats().up(), store_world.Postgres, store_world.S3):
-            servers.append(kind())
-    except FileNotFoundError as missing:
-        for server in servers:
-            server.end()
-        pytest.skip(str(missing))
-    nats, postgres, s3 = servers
-    cluster = Cluster(make_shared_adder, nats, postgres.new(), s3.new(user.uid))
+    cluster = Cluster(make_shared_adder, user)
     yield cluster
     cluster.end()
-    for server in servers:
-        server.end()
-
-
-def run(cluster, code, **body):
-    reply = cluster.gateway.post("/v1/runs", {"code": code, **body})
-    assert reply.status in (200, 202), reply
-    return reply.json()
 
 
 def test_runs_go_to_all_nodes(cluster):
-    made = {cluster.of(run(cluster, "6 * 7")["run_id"]) for _ in range(40)}
+    made = {cluster.of(cluster.run("6 * 7")["run_id"]) for _ in range(40)}
     assert made == {"one", "two"}
 
 
@@ -99,7 +42,7 @@ def test_who_leaves_cancels(cluster):
 
 
 def test_a_run_in_the_background_is_shown_and_cancelled(cluster):
-    run_id = run(cluster, FOREVER, background=True)["run_id"]
+    run_id = cluster.run(FOREVER, background=True)["run_id"]
     assert cluster.gateway.get(f"/v1/runs/{run_id}").json()["state"] == "running"
     assert cluster.gateway.ask("DELETE", f"/v1/runs/{run_id}").status == 200
     ended = cluster.gateway.get(f"/v1/runs/{run_id}?wait_ms=30000").json()
@@ -123,7 +66,7 @@ def test_sessions_are_found_by_id_and_by_name(cluster):
 
 def test_large_bodies_both_ways(cluster):
     code = f"text = {'x' * 700_000!r}\nfor i in range(3): print(text)"
-    result = run(cluster, code, limits={"output_bytes": 8 << 20})
+    result = cluster.run(code, limits={"output_bytes": 8 << 20})
     assert result["outcome"] == "ok" and result["stdout_bytes"] == 3 * 700_001
 
 
@@ -158,7 +101,7 @@ def test_a_node_that_drains_ends_after_its_work(cluster):
     assert drained.status == 200 and drained.json()["state"] == "draining", drained
     wait_until(lambda: cluster.gateway.get(f"/v1/nodes/{name}").json()["state"] == "draining", "the others know")
     wait_until(lambda: cluster.made["one"].run("1").outcome == "busy", "its own callers are told")
-    assert all(cluster.of(run(cluster, "1")["run_id"]) == "two" for _ in range(10))
+    assert all(cluster.of(cluster.run("1")["run_id"]) == "two" for _ in range(10))
     for session in on_one:
         cell = cluster.gateway.post(f"/v1/sessions/{session}/cells", {"code": "6 * 7"})
         assert cell.json()["value"] == {"text/plain": "42"}, "its sessions go on"
@@ -196,7 +139,7 @@ def test_a_node_that_dies_loses_its_runs_soon_and_no_others(cluster):
     for stream, run_id in begun:
         if of[run_id] == "one":
             stream.rest()
-    assert all(cluster.of(run(cluster, "1")["run_id"]) == "two" for _ in range(10))
+    assert all(cluster.of(cluster.run("1")["run_id"]) == "two" for _ in range(10))
     lost = next(run_id for run_id, name in of.items() if name == "one")
     wait_until(lambda: cluster.gateway.get(f"/v1/runs/{lost}").status == 503, "it is gone")
     for stream, run_id in begun:
@@ -204,4 +147,4 @@ def test_a_node_that_dies_loses_its_runs_soon_and_no_others(cluster):
             assert stream.next()[1] == "stdout"
             stream.close()
     cluster.start("one")
-    wait_until(lambda: {cluster.of(run(cluster, "1")["run_id"]) for _ in range(10)} == {"one", "two"}, "it has work again")
+    wait_until(lambda: {cluster.of(cluster.run("1")["run_id"]) for _ in range(10)} == {"one", "two"}, "it has work again")

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cluster for tests: a gateway and two nodes, with real servers of NATS, PostgreSQL and S3."""
+import pytest
+
+import store_world
+from harness import unique, wait_until
+from http_bed import Served
+from nats_world import Nats
+
+SECRET = "0123456789abcdef" * 4
+FOREVER = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
+
+
+class Cluster:
+    """Daemons that MAKE makes. VARIABLES: of the environment of those that are named."""
+
+    def __init__(self, make, user, variables=()):
+        self.make, self.made, self.servers = make, {}, []
+        try:
+            for kind in (lambda: Nats().up(), store_world.Postgres, store_world.S3):
+                self.servers.append(kind())
+        except FileNotFoundError as missing:
+            self.end_servers()
+            pytest.skip(str(missing))
+        self.nats, self.postgres, self.s3 = self.servers
+        self.records, self.blobs = self.postgres.new(), self.s3.new(user.uid)
+        for name in ("gateway", "one", "two"):
+            self.add(name, dict(variables).get(name, {}))
+        self.gateway = Served(self.made["gateway"])
+        self.start("one", "two")
+
+    def add(self, name, variables=()):
+        """A daemon that is not started yet; one whose name begins with "gateway" is one."""
+        self.made[name] = adder = self.make()
+        adder.variables.update({"AWS_ACCESS_KEY_ID": "adder", "AWS_SECRET_ACCESS_KEY": store_world.KEYS["adder"], **dict(variables)})
+        secret = adder.file("secret", SECRET)
+        secret.chmod(0o600)
+        adder.configure(
+            "[environment]\ndefault = system\n[http]\nrate = 60000\n"
+            f"[cluster]\nnats = {self.nats.url}\nsecret_file = {secret}\ngateway = {'true' if name.startswith('gateway') else 'false'}\n"
+            f"[store]\nnode = {name}-{unique()}\nrecords = {self.records}\nblobs = {self.blobs}\n"
+        )
+        return adder
+
+    def start(self, *names):
+        for name in names:
+            assert self.made[name].call("serve", "--background").returncode == 0
+        wait_until(lambda: {"gateway", "one", "two"} <= set(self.nodes().values()), "all nodes are known")
+
+    def nodes(self):
+        return {node["tag"]: node["node"].partition("-")[0] for node in self.gateway.get("/v1/nodes").json()["nodes"]}
+
+    def name_of(self, name):
+        return next(node["node"] for node in self.gateway.get("/v1/nodes").json()["nodes"] if node["node"].startswith(name))
+
+    def of(self, id):
+        """The name of the node that made ID."""
+        return self.nodes()[id[-6:]]
+
+    def run(self, code, **body):
+        reply = self.gateway.post("/v1/runs", {"code": code, **body})
+        assert reply.status in (200, 202), reply
+        return reply.json()
+
+    def end_servers(self):
+        for server in self.servers:
+            server.end()
+
+    def end(self):
+        self.gateway.stop()
+        for adder in self.made.values():
+            adder.kill()
+        self.end_servers()
