@@ -29,6 +29,7 @@ struct backend {
   gboolean is_shared;
   const char *begin_write, *begin_read;
   const char *has_schema;  /* one row with one number: whether there is a table schema_version */
+  const char *now_ms;      /* an expression: ms since 1970 */
   const char *lock_schema; /* keeps others from changing tables until the transaction ends; or NULL */
 
   /* WHERE: a path, or the URL. NULL with FAILURE. A connection is used by one thread at a time. */

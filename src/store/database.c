@@ -119,6 +119,12 @@ database_is_shared (const struct database *database)
 }
 
 const char *
+database_now_ms (const struct database *database)
+{
+  return database->backend->now_ms;
+}
+
+const char *
 database_shown (const struct database *database)
 {
   return database->shown;
@@ -491,18 +497,20 @@ database_prepare (struct transaction *transaction, GError **error)
 {
   const struct database *database = transaction->database;
   gint64 version = 0;
+  gboolean current = FALSE;
   gboolean ok = begin_plain (transaction, FALSE, error) && find_version (transaction, &version, error) &&
-                check_version (database, version, error);
+                check_version (database, version, error) &&
+                schema_is_current (transaction, version, &current, error);
   end_plain (transaction);
-  if (!ok || version == schema_latest ())
+  if (!ok || current || (database->is_read_only && version == schema_latest ()))
     return ok;
   /* Another process may be upgrading too. */
   const char *lock = database->backend->lock_schema;
   ok = transaction->connection && begin_plain (transaction, TRUE, error) &&
        (!lock || transaction_run (transaction, lock, NULL, 0, NULL, NULL, NULL, error)) &&
        find_version (transaction, &version, error) && check_version (database, version, error) &&
-       (version == schema_latest () || schema_update (transaction, version, error)) &&
-       transaction_commit (transaction, error);
+       schema_is_current (transaction, version, &current, error) &&
+       (current || schema_update (transaction, version, error)) && transaction_commit (transaction, error);
   if (!ok)
     g_prefix_error (error, "its tables cannot be made: ");
   end_plain (transaction);

@@ -38,6 +38,10 @@ const char *database_shown (const struct database *database);
 /* Whether it is PostgreSQL, which other machines share. */
 gboolean database_is_shared (const struct database *database);
 
+/* The time by the database's own clock, in ms since 1970: an expression of SQL, for what several machines
+ * compare. */
+const char *database_now_ms (const struct database *database);
+
 /* ---- reading and writing ---- */
 
 /* A transaction, one at a time for writing, several for reading. transaction_end without transaction_commit

@@ -484,6 +484,7 @@ const struct backend adder_postgres_backend = {
     /* Not to_regclass, which may use a cache from before the wait for the lock. */
     .has_schema = "SELECT count(*) FROM pg_class WHERE relname = 'schema_version' AND relkind = 'r' AND "
                   "pg_table_is_visible(oid)",
+    .now_ms = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
     .lock_schema = "SELECT pg_advisory_xact_lock(418313331058)",
     .connect = postgres_connect,
     .disconnect = postgres_disconnect,

@@ -352,6 +352,7 @@ sqlite_run (void *data, const char *sql, const struct sql_value *values, guint c
 
 const struct backend sqlite_backend = {
     .begin_write = "BEGIN IMMEDIATE",
+    .now_ms = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
     .begin_read = "BEGIN",
     .has_schema = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'",
     .connect = sqlite_connect,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Versions of the tables, in order. Released versions are never edited: a change is a new version at the end.
- * Times are milliseconds since 1970. */
+ * An older Adder refuses a newer version. What it can leave alone is an addition instead: while the daemons
+ * of a cluster are replaced one by one, both use the database. Times are milliseconds since 1970. */
 #include "store/schema.h"
 
 #include "adder_types.h"
@@ -58,6 +59,15 @@ static const char *const version_2[] = {
 
 static const char *const *const versions[] = {version_1, version_2};
 
+/* Tables that an Adder which does not know them neither reads nor has to write, in order; released ones are
+ * never edited. */
+static const char *const additions[] = {
+    /* Of a cluster (policy/tokens_table.c): `body` is the token's object in the file of tokens. */
+    "CREATE TABLE tokens (name TEXT NOT NULL PRIMARY KEY, body TEXT NOT NULL)",
+    "CREATE TABLE sign_in_codes ("
+    " digest TEXT NOT NULL PRIMARY KEY, account TEXT NOT NULL, until_ms BIGINT NOT NULL)",
+};
+
 gint64
 schema_latest (void)
 {
@@ -84,6 +94,53 @@ schema_read_version (struct transaction *transaction, gint64 *ret_version, GErro
   return TRUE;
 }
 
+static gboolean
+schema_take_additions (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+{
+  guint64 *number = data;
+  *number = row[0].text ? g_ascii_strtoull (row[0].text, NULL, 10) : 0;
+  return TRUE;
+}
+
+static gboolean
+schema_read_additions (struct transaction *transaction, guint64 *ret_number, GError **error)
+{
+  *ret_number = 0;
+  return transaction_run (transaction, "SELECT value FROM settings WHERE name = 'additions'", NULL, 0,
+                          schema_take_additions, ret_number, NULL, error);
+}
+
+gboolean
+schema_is_current (struct transaction *transaction, gint64 version, gboolean *ret_current, GError **error)
+{
+  guint64 added = 0;
+  *ret_current = version == schema_latest ();
+  if (*ret_current && !schema_read_additions (transaction, &added, error))
+    return FALSE;
+  *ret_current = *ret_current && added >= G_N_ELEMENTS (additions);
+  return TRUE;
+}
+
+/* There may be more than these already: a newer Adder's. */
+static gboolean
+schema_add (struct transaction *transaction, GError **error)
+{
+  guint64 added;
+  if (!schema_read_additions (transaction, &added, error))
+    return FALSE;
+  if (added >= G_N_ELEMENTS (additions))
+    return TRUE;
+  for (; added < G_N_ELEMENTS (additions); added++)
+    if (!transaction_run (transaction, additions[added], NULL, 0, NULL, NULL, NULL, error))
+      return FALSE;
+  char number[24];
+  g_snprintf (number, sizeof number, "%" G_GUINT64_FORMAT, added);
+  return transaction_run (transaction,
+                          "INSERT INTO settings (name, value) VALUES ('additions', $1) "
+                          "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                          &SQL_STR (number), 1, NULL, NULL, NULL, error);
+}
+
 gboolean
 schema_update (struct transaction *transaction, gint64 version, GError **error)
 {
@@ -97,6 +154,7 @@ schema_update (struct transaction *transaction, gint64 version, GError **error)
       if (!transaction_run (transaction, *step, NULL, 0, NULL, NULL, NULL, error))
         return FALSE;
   const struct sql_value latest[] = {SQL_INT (schema_latest ())};
-  return transaction_run (transaction, "UPDATE schema_version SET version = $1", latest, 1, NULL, NULL, NULL,
+  return schema_add (transaction, error) &&
+         transaction_run (transaction, "UPDATE schema_version SET version = $1", latest, 1, NULL, NULL, NULL,
                           error);
 }
