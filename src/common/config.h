@@ -195,6 +195,7 @@ struct config {
   live_text http_hosts;          /* names by which the server is called, beside its addresses; or NULL */
   live_text http_origins;        /* whose pages may ask from a browser; or NULL: its own alone */
   live_text http_roots;          /* NAME=FOLDER:MODE, directories that callers may name; or NULL */
+  live_number http_away_ms;      /* validity of a cluster's while its database is away */
   live_number http_rate;         /* requests in a minute of a principal */
   live_number http_concurrent;   /* and at once */
   live_number http_users_factor; /* so many times both for all users of a service together */

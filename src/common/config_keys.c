@@ -460,6 +460,9 @@ const struct config_row config_table[] = {
      .text = "Interval of comments in an idle stream of events, so that no intermediary closes it."},
     {"http", "tokens", CONFIG_PATH, AT (http_tokens), .computed_as = "tokens.json in the state directory",
      .text = "The file of tokens, which `adder token` writes. It contains digests, not tokens."},
+    {"http", "tokens_away_ms", CONFIG_DURATION, LIVE (http_away_ms), "5m", .minimum = 100, .maximum = DAY,
+     .text =
+         "How long the tokens of a cluster that are known stay valid while its database does not answer."},
     {"http", "token_file", CONFIG_PATH, AT (http_token_file), .computed_as = "none",
      .text = "A file with one more token, of 32 characters or more, readable only by its owner: for "
              "containers, whose secrets are files. Its holder has the role user and is called `startup`."},

@@ -14,8 +14,8 @@
 #include "policy/profile.h"
 #include "policy/profile_list.h"
 #include "policy/roots.h"
+#include "policy/token_place.h"
 #include "policy/token_rights.h"
-#include "policy/tokens_file.h"
 
 #define TOKEN_ROOTS_MAX    100
 #define TOKEN_PROFILES_MAX 100
@@ -30,26 +30,31 @@ token_config (const struct operation_call *call, struct config **ret_owned, GErr
   return call->caller->engine ? call->caller->engine->engine->host->config : *ret_owned;
 }
 
-/* The path of the file, the caller's. */
-static char *
-locate_file (const struct operation_call *call, GError **error)
+/* Where they are; the caller's. */
+static struct token_place *
+locate_tokens (const struct operation_call *call, GError **error)
 {
+  AdderEngine *engine = call->caller->engine;
   struct config *owned;
   const struct config *config = token_config (call, &owned, error);
-  char *path = config ? tokens_file (config, error) : NULL;
+  struct token_place *place = config ? token_place_new (config, engine ? engine->store : NULL, error) : NULL;
   config_free (owned);
-  return path;
+  return place;
 }
 
 static GPtrArray *
 read_tokens (const struct operation_call *call, GError **error)
 {
   g_autoptr (GError) problem = NULL;
-  g_autofree char *path = locate_file (call, error);
-  GPtrArray *tokens = path ? tokens_file_read (path, NULL, &problem) : NULL;
+  g_autoptr (token_place_auto) place = locate_tokens (call, error);
+  GPtrArray *tokens = place ? token_place_read (place, &problem) : NULL;
   /* The error is not the caller's. */
   if (problem)
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, problem->message);
+    g_set_error_literal (error, ADDER_ERROR,
+                         g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE)
+                             ? ADDER_ERROR_UNAVAILABLE
+                             : ADDER_ERROR_FAILED,
+                         store_told (call->caller->owner, problem));
   return tokens;
 }
 
@@ -166,7 +171,7 @@ token_add (GPtrArray *tokens, gpointer data, GError **error)
 
 /* TOKEN, which is taken, with a secret that nobody else will ever see again. */
 static json_t *
-token_enter (const char *path, struct token *token, const char *maker, GError **error)
+token_enter (const struct token_place *place, struct token *token, const char *maker, GError **error)
 {
   g_autoptr (token_auto) entered = token;
   char *secret = token_new_secret (error);
@@ -174,7 +179,7 @@ token_enter (const char *path, struct token *token, const char *maker, GError **
     return NULL;
   token->digest = token_digest (secret);
   json_t *shown = token_to_json (token);
-  if (tokens_file_change (path, token_add, &entered, error)) {
+  if (token_place_change (place, token_add, &entered, error)) {
     json_object_set_new (shown, "secret", json_string (secret));
     log_info ("the token %s, with the role %s, was made by %s", json_member_text (shown, "name"),
               json_member_text (shown, "role"), maker ? maker : "this account");
@@ -197,11 +202,11 @@ token_make (const struct operation_call *call, GError **error)
   }
   struct config *owned = NULL;
   const struct config *config = token_config (call, &owned, error);
-  g_autofree char *path = config ? tokens_file (config, error) : NULL;
-  g_autoptr (token_auto) token = path ? token_read (call, config, error) : NULL;
+  g_autoptr (token_place_auto) place = config ? locate_tokens (call, error) : NULL;
+  g_autoptr (token_auto) token = place ? token_read (call, config, error) : NULL;
   gboolean ok = token && token_rights_bound (token, caller->who, config, error);
   config_free (owned);
-  return ok ? token_enter (path, g_steal_pointer (&token), caller->owner, error) : NULL;
+  return ok ? token_enter (place, g_steal_pointer (&token), caller->owner, error) : NULL;
 }
 
 /* ---- ending one ---- */
@@ -219,15 +224,19 @@ drop_token (GPtrArray *tokens, gpointer data, GError **error)
   if (!token)
     return FALSE;
   revoking->shown = token_to_json (token);
-  return g_ptr_array_remove (tokens, token);
+  /* There may be one in the file and one in the table. */
+  do
+    g_ptr_array_remove (tokens, token);
+  while ((token = tokens_find_name (tokens, revoking->name, NULL)));
+  return TRUE;
 }
 
 static json_t *
 token_revoke (const struct operation_call *call, GError **error)
 {
   struct revoking revoking = {.name = operation_text (call, "token")};
-  g_autofree char *path = locate_file (call, error);
-  if (path && tokens_file_change (path, drop_token, &revoking, error))
+  g_autoptr (token_place_auto) place = locate_tokens (call, error);
+  if (place && token_place_change (place, drop_token, &revoking, error))
     return revoking.shown;
   json_decref (revoking.shown);
   return NULL;

@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-#include "policy/tokens_file.h"
-
 #define ID_DIGITS 10 /* of the digest; enough to tell apart what a person sees in a list */
 
-/* What a change of the file needs. */
+/* What a change needs. */
 struct browser_change {
   struct token *token; /* to add, taken from there; NULL: none */
   char *ended;         /* the digest of the one that ends; NULL: none */
@@ -65,8 +63,8 @@ apply_browser_change (GPtrArray *tokens, gpointer data, G_GNUC_UNUSED GError **e
 }
 
 char *
-browser_token_make (const char *path, const char *account, gint64 expires_ms, const char *replaced,
-                    GError **error)
+browser_token_make (const struct token_place *place, const char *account, gint64 expires_ms,
+                    const char *replaced, GError **error)
 {
   char *secret = token_new_secret (error);
   if (!secret)
@@ -81,7 +79,7 @@ browser_token_make (const char *path, const char *account, gint64 expires_ms, co
   token->may_decide = TRUE;
   g_autofree char *ended = replaced ? token_digest (replaced) : NULL;
   struct browser_change change = {.token = token, .ended = ended};
-  gboolean ok = tokens_file_change (path, apply_browser_change, &change, error);
+  gboolean ok = token_place_change (place, apply_browser_change, &change, error);
   token_free (change.token);
   if (ok)
     return secret;
@@ -91,11 +89,11 @@ browser_token_make (const char *path, const char *account, gint64 expires_ms, co
 }
 
 gboolean
-browser_token_end (const char *path, const char *secret, gboolean *ret_found, GError **error)
+browser_token_end (const struct token_place *place, const char *secret, gboolean *ret_found, GError **error)
 {
   g_autofree char *ended = token_digest (secret);
   struct browser_change change = {.ended = ended};
-  gboolean ok = tokens_file_change (path, apply_browser_change, &change, error);
+  gboolean ok = token_place_change (place, apply_browser_change, &change, error);
   *ret_found = change.found;
   return ok;
 }

@@ -191,8 +191,8 @@ token_to_json (const struct token *token)
   return value;
 }
 
-static json_t *
-row_json (const struct token *token)
+json_t *
+token_to_row (const struct token *token)
 {
   json_t *value = common_json (token);
   if (token->acts_for_users)
@@ -210,7 +210,7 @@ to_text (const GPtrArray *tokens)
 {
   g_autoptr (json_t) rows = json_array ();
   for (guint i = 0; i < tokens->len; i++)
-    json_array_append_new (rows, row_json (tokens->pdata[i]));
+    json_array_append_new (rows, token_to_row (tokens->pdata[i]));
   g_autoptr (json_t) file = json_pack ("{s:i, s:O}", "schema_version", VERSION, "tokens", rows);
   return json_dumps (file, JSON_INDENT (1));
 }
@@ -233,8 +233,8 @@ is_digest (const char *text)
 }
 
 /* NULL with ERROR, which does not quote an invalid digest: it may be the secret. */
-static struct token *
-parse_row (const json_t *row, const char *what, GError **error)
+struct token *
+token_from_row (const json_t *row, const char *what, GError **error)
 {
   g_autoptr (json_t) checked = field_check (fields, what, row, error);
   if (!checked)
@@ -259,6 +259,12 @@ tokens_file_by_name (gconstpointer left, gconstpointer right)
 {
   const struct token *const *one = left, *const *other = right;
   return strcmp ((*one)->name, (*other)->name);
+}
+
+void
+tokens_sort (GPtrArray *tokens)
+{
+  g_ptr_array_sort (tokens, tokens_file_by_name);
 }
 
 /* Duplicate names would be one owner with two sets of rights; duplicate digests, one secret with two. */
@@ -296,12 +302,13 @@ tokens_parse (const char *text, gsize length, GError **error)
   json_array_foreach (rows, index, row)
   {
     g_autofree char *what = g_strdup_printf ("its token %" G_GSIZE_FORMAT, index + 1);
-    struct token *token = parse_row (row, what, error);
+    struct token *token = token_from_row (row, what, error);
     if (!token)
       return NULL;
+    token->origin = TOKEN_OF_FILE;
     g_ptr_array_add (tokens, token);
   }
-  g_ptr_array_sort (tokens, tokens_file_by_name);
+  tokens_sort (tokens);
   return are_different (tokens, error) ? g_steal_pointer (&tokens) : NULL;
 }
 
@@ -398,7 +405,7 @@ tokens_file_change (const char *path, gboolean (*change) (GPtrArray *tokens, gpo
                  TOKENS_MAX);
     return FALSE;
   }
-  g_ptr_array_sort (tokens, tokens_file_by_name);
+  tokens_sort (tokens);
   char *text = to_text (tokens);
   g_autofree char *shown = g_strdup_printf ("the file of tokens %s", path);
   gboolean ok = replace_file (path, shown, text, error);

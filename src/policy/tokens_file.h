@@ -17,6 +17,9 @@
 #define TOKENS_MAX         100000
 #define TOKENS_FILE_BYTES  (64 << 20)
 
+/* Where it is: in a cluster, some are in a table (tokens_table.h). */
+enum token_origin { TOKEN_IS_NEW, TOKEN_OF_FILE, TOKEN_OF_TABLE };
+
 struct token {
   char *name;                    /* a letter, then letters, digits, "_", "-" and "." */
   char *digest;                  /* SHA-256 of the secret, in hexadecimal digits */
@@ -28,6 +31,7 @@ struct token {
   GStrv profiles, roots; /* or NULL */
   gboolean read_only, may_decide, acts_for_users;
   guint64 rate, concurrent; /* 0: the configuration's */
+  enum token_origin origin;
 };
 void token_free (struct token *token);
 typedef struct token token_auto; /* for g_autoptr */
@@ -60,6 +64,13 @@ GPtrArray *tokens_file_read (const char *path, struct stat *ret_status, GError *
 
 /* The same for TEXT, the content of such a file. */
 GPtrArray *tokens_parse (const char *text, gsize length, GError **error);
+
+/* One token as its object in the file, and back; the caller's. WHAT it is, for NULL with ERROR. */
+json_t *token_to_row (const struct token *token);
+struct token *token_from_row (const json_t *row, const char *what, GError **error);
+
+/* By name, as the lists are. */
+void tokens_sort (GPtrArray *tokens);
 
 /* Calls CHANGE to change the tokens of PATH (it may add to and remove from TOKENS), and writes them, under a
  * lock. FALSE when CHANGE says so, or writing failed: then the file is unchanged. */

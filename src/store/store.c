@@ -161,6 +161,12 @@ store_config (const struct store *store)
 }
 
 gboolean
+store_is_shared (const struct config *config)
+{
+  return config->cluster_nats && g_str_has_prefix (config->store_records, "postgres");
+}
+
+gboolean
 store_keeps_records (const struct store *store)
 {
   return !store_is_none (store->config->store_records);

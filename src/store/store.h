@@ -32,6 +32,10 @@ gboolean store_is_read_only (struct store *store);
 gboolean store_keeps_records (const struct store *store);
 gboolean store_keeps_files (const struct store *store);
 
+/* Whether CONFIG is of a daemon in a cluster whose records are in PostgreSQL: then its tokens are there as
+ * well, and what it has under way. */
+gboolean store_is_shared (const struct config *config);
+
 const struct config *store_config (const struct store *store);
 
 /* This machine's name in rows, and this store's among its writers: "NODE/UUID". A writer that is

@@ -144,7 +144,7 @@ world_begin (struct world *world, const char *lines)
 static struct identify *
 identify_for (const struct config *config, enum identify_reach reach, gboolean shown, GError **error)
 {
-  struct identify *identify = identify_new (config, error);
+  struct identify *identify = identify_new (config, NULL, error);
   if (identify && identify_open_to (identify, reach, shown, error))
     return identify;
   identify_free (identify);

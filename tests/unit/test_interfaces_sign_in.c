@@ -188,30 +188,30 @@ test_when_cookies_count (void)
 static void
 test_codes (void)
 {
-  struct sign_in_codes *codes = sign_in_codes_new ();
+  struct sign_in_codes *codes = sign_in_codes_new (NULL);
   g_autofree char *code = sign_in_codes_make (codes, "uid:7", 0, NULL);
   g_assert_cmpuint (strlen (code), ==, 43);
   g_assert_true (cookie_may_hold (code)); /* needs no encoding after # */
-  g_assert_null (sign_in_codes_take (codes, "", 1));
-  g_assert_null (sign_in_codes_take (codes, "wrong", 1));
+  g_assert_null (sign_in_codes_take (codes, "", 1, NULL));
+  g_assert_null (sign_in_codes_take (codes, "wrong", 1, NULL));
   g_autofree char *longer = g_strconcat (code, "a", NULL);
-  g_assert_null (sign_in_codes_take (codes, longer, 1));
-  g_autofree char *account = sign_in_codes_take (codes, code, 1);
+  g_assert_null (sign_in_codes_take (codes, longer, 1, NULL));
+  g_autofree char *account = sign_in_codes_take (codes, code, 1, NULL);
   g_assert_cmpstr (account, ==, "uid:7");
-  g_assert_null (sign_in_codes_take (codes, code, 1));
+  g_assert_null (sign_in_codes_take (codes, code, 1, NULL));
 
   const gint64 life_us = (gint64)SIGN_IN_CODE_MS * 1000;
   g_autofree char *old = sign_in_codes_make (codes, "uid:7", 0, NULL);
-  g_assert_null (sign_in_codes_take (codes, old, life_us));
-  g_assert_null (sign_in_codes_take (codes, old, 1)); /* it is gone for good */
+  g_assert_null (sign_in_codes_take (codes, old, life_us, NULL));
+  g_assert_null (sign_in_codes_take (codes, old, 1, NULL)); /* it is gone for good */
   g_autofree char *fresh = sign_in_codes_make (codes, "uid:8", 0, NULL);
-  g_autofree char *eighth = sign_in_codes_take (codes, fresh, life_us - 1);
+  g_autofree char *eighth = sign_in_codes_take (codes, fresh, life_us - 1, NULL);
   g_assert_cmpstr (eighth, ==, "uid:8");
 
   g_autofree char *first = sign_in_codes_make (codes, "uid:1", 10, NULL);
   for (int i = 0; i < SIGN_IN_CODES_MAX; i++)
     g_free (sign_in_codes_make (codes, "uid:2", 10, NULL));
-  g_assert_null (sign_in_codes_take (codes, first, 11));
+  g_assert_null (sign_in_codes_take (codes, first, 11, NULL));
   sign_in_codes_free (codes);
 }
 
@@ -220,6 +220,7 @@ test_codes (void)
 struct signing {
   char *folder, *file;
   struct config *config;
+  struct token_place *place;
   int fds[2]; /* of TCP; the first is the server's end */
 };
 
@@ -235,6 +236,8 @@ signing_begin (struct signing *signing)
   g_autofree char *text = g_strdup_printf ("[http]\ntokens = %s\nfailures = 6000\n", signing->file);
   g_assert_true (g_file_set_contents (path, text, -1, NULL));
   signing->config = config_load (path, &problem);
+  g_assert_no_error (problem);
+  signing->place = token_place_new (signing->config, NULL, &problem);
   g_assert_no_error (problem);
   int listener = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   g_assert_cmpint (bind (listener, (struct sockaddr *)&address, size), ==, 0);
@@ -254,6 +257,7 @@ signing_end (struct signing *signing)
       close (signing->fds[i]);
   g_autofree char *command = g_strdup_printf ("rm -rf '%s'", signing->folder);
   g_assert_true (g_spawn_command_line_sync (command, NULL, NULL, NULL, NULL));
+  token_place_free (signing->place);
   config_free (signing->config);
   g_free (signing->file);
   g_free (signing->folder);
@@ -286,24 +290,24 @@ test_browser_tokens (void)
   token->digest = token_digest (other);
   g_assert_true (tokens_file_change (signing.file, add_other, token, NULL));
 
-  g_autofree char *one = browser_token_make (signing.file, "uid:7", now_ms + 60000, NULL, NULL);
-  g_autofree char *two = browser_token_make (signing.file, "uid:7", now_ms + 60000, one, NULL);
+  g_autofree char *one = browser_token_make (signing.place, "uid:7", now_ms + 60000, NULL, NULL);
+  g_autofree char *two = browser_token_make (signing.place, "uid:7", now_ms + 60000, one, NULL);
   g_assert_cmpuint (count_of_tokens (&signing), ==, 2); /* in place of the first */
-  g_assert_true (browser_token_end (signing.file, one, &found, NULL));
+  g_assert_true (browser_token_end (signing.place, one, &found, NULL));
   g_assert_false (found);
   /* A token that a person made is never a browser's to end. */
-  g_assert_true (browser_token_end (signing.file, other, &found, NULL));
+  g_assert_true (browser_token_end (signing.place, other, &found, NULL));
   g_assert_false (found);
-  g_free (browser_token_make (signing.file, "uid:7", now_ms + 60000, other, NULL));
+  g_free (browser_token_make (signing.place, "uid:7", now_ms + 60000, other, NULL));
   g_assert_cmpuint (count_of_tokens (&signing), ==, 3);
-  g_assert_true (browser_token_end (signing.file, two, &found, NULL));
+  g_assert_true (browser_token_end (signing.place, two, &found, NULL));
   g_assert_true (found);
 
   g_free (
-      browser_token_make (signing.file, "uid:7", now_ms - 1, NULL, NULL)); /* expired: the next removes it */
+      browser_token_make (signing.place, "uid:7", now_ms - 1, NULL, NULL)); /* expired: the next removes it */
   for (int i = 0; i < BROWSER_TOKENS_MAX + 4; i++)
-    g_free (browser_token_make (signing.file, "uid:7", now_ms + 60000, NULL, NULL));
-  g_free (browser_token_make (signing.file, "uid:8", now_ms + 60000, NULL, NULL));
+    g_free (browser_token_make (signing.place, "uid:7", now_ms + 60000, NULL, NULL));
+  g_free (browser_token_make (signing.place, "uid:8", now_ms + 60000, NULL, NULL));
   g_assert_cmpuint (count_of_tokens (&signing), ==, 1 + BROWSER_TOKENS_MAX + 1);
   signing_end (&signing);
 }
@@ -330,7 +334,7 @@ test_exchange (void)
   struct sign_in made = {0};
   g_autoptr (GError) problem = NULL;
   signing_begin (&signing);
-  struct identify *identify = identify_new (signing.config, &problem);
+  struct identify *identify = identify_new (signing.config, NULL, &problem);
   g_autofree char *own = g_strdup_printf ("uid:%u", (unsigned)geteuid ());
   g_autofree char *code = identify_new_code (identify, own, NULL);
   struct identify_facts facts = {.fd = signing.fds[0],

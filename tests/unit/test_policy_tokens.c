@@ -99,7 +99,7 @@ assert_owner (struct tokens *tokens, const char *secret, const char *owner)
 {
   g_autoptr (GError) problem = NULL;
   gboolean expired;
-  struct principal *who = tokens_find (tokens, secret, &expired, &problem);
+  struct principal *who = tokens_find (tokens, secret, TRUE, &expired, &problem);
   g_assert_no_error (problem);
   g_assert_false (expired);
   g_assert_cmpstr (who ? who->owner : NULL, ==, owner);
@@ -112,7 +112,7 @@ test_life (void)
   struct world world;
   world_begin (&world, "");
   g_autoptr (GError) problem = NULL;
-  struct tokens *tokens = tokens_new (world.config, &problem);
+  struct tokens *tokens = tokens_new (world.config, NULL, &problem);
   g_assert_no_error (problem);
   g_assert_cmpuint (tokens_count (tokens), ==, 0);
   g_autofree char *alice = make (&world, "alice", 0), *bob = make (&world, "bob", 0);
@@ -154,9 +154,9 @@ test_expiry (void)
   g_autoptr (GError) problem = NULL;
   gint64 now_ms = g_get_real_time () / 1000;
   g_autofree char *over = make (&world, "over", now_ms - 1), *later = make (&world, "later", now_ms + 60000);
-  struct tokens *tokens = tokens_new (world.config, &problem);
+  struct tokens *tokens = tokens_new (world.config, NULL, &problem);
   gboolean expired;
-  g_assert_null (tokens_find (tokens, over, &expired, &problem));
+  g_assert_null (tokens_find (tokens, over, TRUE, &expired, &problem));
   g_assert_true (expired);
   assert_owner (tokens, later, "token:later");
   g_assert_cmpuint (tokens_count (tokens), ==, 1);
@@ -175,13 +175,13 @@ test_trust (void)
   struct stat status;
   g_assert_cmpint (stat (world.file, &status), ==, 0);
   g_assert_cmpint (status.st_mode & 0777, ==, 0600);
-  struct tokens *tokens = tokens_new (world.config, &problem);
+  struct tokens *tokens = tokens_new (world.config, NULL, &problem);
   assert_owner (tokens, alice, "token:alice");
   gboolean expired;
   static const int modes[] = {0640, 0604, 0660, 0602};
   for (gsize i = 0; i < G_N_ELEMENTS (modes); i++) {
     g_assert_cmpint (chmod (world.file, (mode_t)modes[i]), ==, 0);
-    g_assert_null (tokens_find (tokens, alice, &expired, &problem));
+    g_assert_null (tokens_find (tokens, alice, TRUE, &expired, &problem));
     g_assert_error (problem, ADDER_ERROR, ADDER_ERROR_FAILED);
     g_clear_error (&problem);
     g_assert_false (tokens_check (tokens, &problem));
@@ -193,7 +193,7 @@ test_trust (void)
   g_autofree char *text = NULL;
   g_assert_true (g_file_get_contents (world.file, &text, NULL, NULL));
   g_assert_true (g_file_set_contents_full (world.file, "{", -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL));
-  g_assert_null (tokens_find (tokens, alice, &expired, &problem));
+  g_assert_null (tokens_find (tokens, alice, TRUE, &expired, &problem));
   g_assert_nonnull (problem);
   g_clear_error (&problem);
   g_assert_true (g_file_set_contents_full (world.file, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL));
@@ -232,7 +232,7 @@ test_what_it_is (void)
     g_assert_true (g_spawn_sync (NULL, shell, NULL, 0, NULL, NULL, NULL, NULL, &status, NULL));
     g_assert_cmpint (status, ==, 0);
     g_test_message ("%s", rows[i].command);
-    struct tokens *tokens = tokens_new (world.config, &problem);
+    struct tokens *tokens = tokens_new (world.config, NULL, &problem);
     g_assert_no_error (problem);
     g_assert_false (tokens_check (tokens, &problem));
     tokens_free (tokens);
@@ -372,14 +372,14 @@ test_many (void)
   g_autoptr (GError) problem = NULL;
   guint many = 20000;
   g_assert_true (tokens_file_change (world.file, add_many, GUINT_TO_POINTER (many), &problem));
-  struct tokens *tokens = tokens_new (world.config, &problem);
+  struct tokens *tokens = tokens_new (world.config, NULL, &problem);
   g_assert_no_error (problem);
   g_assert_cmpuint (tokens_count (tokens), ==, many);
   clock_t began = clock ();
   for (guint i = 0; i < 10000; i++) {
     g_autofree char *secret = g_strdup_printf ("t%u", i * 2);
     gboolean expired;
-    struct principal *who = tokens_find (tokens, secret, &expired, NULL);
+    struct principal *who = tokens_find (tokens, secret, TRUE, &expired, NULL);
     g_assert_true ((who != NULL) == (i * 2 < many));
     principal_unref (who);
   }

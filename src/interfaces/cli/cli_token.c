@@ -13,7 +13,7 @@
 #include "interfaces/cli/view/text_table.h"
 #include "interfaces/socket/client.h"
 #include "policy/profile_list.h"
-#include "policy/tokens_file.h"
+#include "policy/token_place.h"
 #include "tools/table.h"
 
 /* The options of `new`. */
@@ -75,7 +75,7 @@ token_count_param (const char *word, const char *name, GError **error)
   return NULL;
 }
 
-/* ---- changes of the file ---- */
+/* ---- a new secret ---- */
 
 struct rotation {
   const char *name;
@@ -96,18 +96,16 @@ cli_token_exchange (GPtrArray *tokens, gpointer data, GError **error)
   if (rotation->expires_ms > 0)
     token->expires_ms = rotation->expires_ms;
   rotation->shown = token_to_json (token);
+  /* Another of the name, in the file beside the table, ends as the old secret does. */
+  for (guint i = tokens->len; i-- > 0;) {
+    const struct token *other = tokens->pdata[i];
+    if (other != token && strcmp (other->name, token->name) == 0)
+      g_ptr_array_remove_index (tokens, i);
+  }
   return TRUE;
 }
 
 /* ---- commands ---- */
-
-/* The path of the file; *RET_CONFIG is the caller's to free either way. */
-static char *
-cli_token_locate (struct config **ret_config, GError **error)
-{
-  *ret_config = config_load (NULL, error);
-  return *ret_config ? tokens_file (*ret_config, error) : NULL;
-}
 
 /* The secret, once. SHOWN is taken over. */
 static int
@@ -211,14 +209,14 @@ token_create (int argc, char **argv)
 static gboolean
 rotate (struct rotation *rotation, char **ret_secret, GError **error)
 {
-  struct config *config = NULL;
-  g_autofree char *path = cli_token_locate (&config, error);
+  struct config *config = config_load (NULL, error);
+  g_autoptr (token_place_auto) place = config ? token_place_new (config, NULL, error) : NULL;
   config_free (config);
-  g_autofree char *secret = path ? token_new_secret (error) : NULL;
+  g_autofree char *secret = place ? token_new_secret (error) : NULL;
   if (!secret)
     return FALSE;
   rotation->digest = token_digest (secret);
-  gboolean ok = tokens_file_change (path, cli_token_exchange, rotation, error);
+  gboolean ok = token_place_change (place, cli_token_exchange, rotation, error);
   g_free (rotation->digest);
   if (ok)
     *ret_secret = g_steal_pointer (&secret);

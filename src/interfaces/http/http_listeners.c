@@ -533,7 +533,7 @@ gboolean
 http_server_check_start (const struct config *config, GError **error)
 {
   enum identify_reach reach;
-  struct identify *identify = identify_new (config, error);
+  struct identify *identify = identify_new (config, NULL, error);
   gboolean ok =
       identify && check_listen (config, &reach, error) && identify_open_to (identify, reach, TRUE, error);
   identify_free (identify);

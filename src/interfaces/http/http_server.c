@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/module.h"
 #include "interfaces/http/http_private.h"
+#include "library/library.h"
 
 #define END_WAIT_US (15 * G_USEC_PER_SEC)
 /* Of a connection: its socket, the wire's copy and epoll instance, an eventfd of its stream; of its run,
@@ -63,10 +64,18 @@ http_server_load_wire (struct http_server *server, GError **error)
   return wire != NULL;
 }
 
+static void
+http_server_tokens_changed (gpointer data)
+{
+  http_server_check_tokens (data);
+}
+
 static gboolean
 http_server_start (struct http_server *server, const struct http_server_options *options, GError **error)
 {
-  server->identify = identify_new (server->config, error);
+  server->identify = identify_new (server->config, server->service->engine->store, error);
+  if (server->identify)
+    identify_watch (server->identify, http_server_tokens_changed, server);
   if (!server->identify || !http_listeners_start (server, error) ||
       (server->socket && !http_server_listen (server, server->socket, FALSE, error)))
     return FALSE;

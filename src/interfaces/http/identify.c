@@ -19,7 +19,6 @@
 #include "interfaces/http/identify_browser.h"
 #include "interfaces/http/identify_private.h"
 #include "policy/roots.h"
-#include "policy/tokens_file.h"
 
 #define REALM            "adder"
 #define STARTUP_TOKEN    "startup"
@@ -100,7 +99,8 @@ identify_fill (struct identify *identify, GError **error)
 {
   const struct config *config = identify->config;
   return identify_check_config (config, error) && oauth_new (config, &identify->oauth, error) &&
-         (identify->tokens = tokens_new (config, error)) &&
+         (identify->tokens = tokens_new (config, identify->store, error)) &&
+         (identify->place = token_place_new (config, identify->store, error)) &&
          (!config->http_token_file || read_startup_token (identify, config->http_token_file, error));
 }
 
@@ -130,13 +130,14 @@ identify_open_to (struct identify *identify, enum identify_reach reach, gboolean
 }
 
 struct identify *
-identify_new (const struct config *config, GError **error)
+identify_new (const struct config *config, struct store *store, GError **error)
 {
   struct identify *identify = g_new0 (struct identify, 1);
   identify->config = config;
+  identify->store = store ? store_ref (store) : NULL;
   identify->owners = rates_new (OWNERS_MAX, RATES_MINUTE_US);
   identify->failures = rates_new (ADDRESSES_MAX, RATES_MINUTE_US);
-  identify->codes = sign_in_codes_new ();
+  identify->codes = sign_in_codes_new (store_is_shared (config) ? store : NULL);
   g_mutex_init (&identify->lock);
   identify->replaced = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   if (identify_fill (identify, error))
@@ -146,11 +147,18 @@ identify_new (const struct config *config, GError **error)
 }
 
 void
+identify_watch (struct identify *identify, void (*changed) (gpointer data), gpointer data)
+{
+  tokens_watch (identify->tokens, changed, data);
+}
+
+void
 identify_free (struct identify *identify)
 {
   if (!identify)
     return;
   tokens_free (identify->tokens);
+  token_place_free (identify->place);
   oauth_free (identify->oauth);
   rates_free (identify->owners);
   rates_free (identify->failures);
@@ -159,6 +167,7 @@ identify_free (struct identify *identify)
   UNSHARED (identify);
   g_hash_table_unref (identify->replaced);
   g_mutex_clear (&identify->lock);
+  store_unref (identify->store);
   g_free (identify);
 }
 
@@ -368,14 +377,20 @@ identify_refuse_token (struct identify *identify, const struct identify_facts *f
   return identify_refuse (identity, 401, ADDER_ERROR_REFUSED, "%s", text);
 }
 
+gboolean
+identify_may_ask (struct identify *identify, const struct identify_facts *facts, guint *ret_wait_s)
+{
+  char peer[ADDRESS_BYTES];
+  peer_name (facts->fd, peer);
+  return rates_has_left (identify->failures, peer, g_get_monotonic_time (), ret_wait_s);
+}
+
 static gboolean
 ask_oauth (struct identify *identify, const struct identify_facts *facts, const char *secret,
            struct identity *identity)
 {
-  char peer[ADDRESS_BYTES];
   guint wait_s;
-  peer_name (facts->fd, peer);
-  gboolean may_ask = rates_has_left (identify->failures, peer, g_get_monotonic_time (), &wait_s);
+  gboolean may_ask = identify_may_ask (identify, facts, &wait_s);
   switch (oauth_find (identify->oauth, secret, may_ask, &identity->who)) {
   case OAUTH_KNOWN:
     return TRUE;
@@ -402,7 +417,9 @@ identify_secret (struct identify *identify, const struct identify_facts *facts, 
 {
   g_autoptr (GError) problem = NULL;
   gboolean expired = FALSE;
-  identity->who = tokens_find (identify->tokens, secret, &expired, &problem);
+  guint wait_s;
+  identity->who =
+      tokens_find (identify->tokens, secret, identify_may_ask (identify, facts, &wait_s), &expired, &problem);
   if (identity->who && identity->who->is_browser && !identify_is_of_account (facts, identity->who->owner)) {
     principal_unref (g_steal_pointer (&identity->who));
     return identify_refuse_token (identify, facts, identity,
@@ -423,8 +440,9 @@ identify_secret (struct identify *identify, const struct identify_facts *facts, 
   if (identify->oauth && !g_str_has_prefix (secret, TOKEN_PREFIX))
     return ask_oauth (identify, facts, secret, identity);
   if (problem) {
-    identify_add_header (identity, "Retry-After", "10");
-    return identify_refuse (identity, 503, ADDER_ERROR_FAILED, "%s", problem->message);
+    gboolean is_away = problem->code == ADDER_ERROR_UNAVAILABLE;
+    identify_add_header (identity, "Retry-After", is_away ? "1" : "10");
+    return identify_refuse (identity, 503, (AdderError)problem->code, "%s", problem->message);
   }
   return identify_refuse_token (identify, facts, identity,
                                 "the token is not valid here: it never was, or was revoked or rotated");

@@ -8,6 +8,7 @@
 #include "common/config.h"
 #include "interfaces/http/http.h"
 #include "policy/principal.h"
+#include "store/store.h"
 
 struct identify;
 
@@ -18,8 +19,11 @@ enum identify_reach {
   IDENTIFY_OTHERS,   /* other machines as well */
 };
 
-/* NULL with ERROR: an invalid setting of [http] or [oauth]. CONFIG must outlive it. */
-struct identify *identify_new (const struct config *config, GError **error);
+/* NULL with ERROR: an invalid setting of [http] or [oauth]. CONFIG must outlive it. STORE has the tokens of a
+ * cluster; NULL: they are unknown. */
+struct identify *identify_new (const struct config *config, struct store *store, GError **error);
+/* CHANGED is called, in another thread, after the tokens of a cluster have changed. Once. */
+void identify_watch (struct identify *identify, void (*changed) (gpointer data), gpointer data);
 /* NULL is allowed. */
 void identify_free (struct identify *identify);
 

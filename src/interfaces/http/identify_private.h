@@ -7,14 +7,17 @@
 #include "interfaces/http/oauth.h"
 #include "policy/rates.h"
 #include "policy/sign_in_codes.h"
+#include "policy/token_place.h"
 #include "policy/tokens.h"
 
 LOCK_CLASS (identify);
 
 struct identify {
   const struct config *config;
+  struct store *store; /* or NULL */
   struct tokens *tokens;
-  struct oauth *oauth; /* or NULL */
+  struct token_place *place; /* where they are */
+  struct oauth *oauth;       /* or NULL */
   struct rates *owners, *failures;
   struct startup *startup;   /* or NULL; set once, then constant */
   gboolean startup_is_given; /* in a file; constant */
@@ -30,6 +33,9 @@ gboolean identify_refuse (struct identity *identity, int status, AdderError code
 /* Counts it as a failure of its address: 401, or 429 if there were too many. TEXT has no secret. */
 gboolean identify_refuse_token (struct identify *identify, const struct identify_facts *facts,
                                 struct identity *identity, const char *text);
+
+/* Whether the address of FACTS has not sent too many wrong tokens: then others may be asked about one. */
+gboolean identify_may_ask (struct identify *identify, const struct identify_facts *facts, guint *ret_wait_s);
 
 /* The holder of the token SECRET into IDENTITY; FALSE: the reply. */
 gboolean identify_secret (struct identify *identify, const struct identify_facts *facts, const char *secret,

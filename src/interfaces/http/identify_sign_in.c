@@ -10,7 +10,6 @@
 #include "interfaces/http/identify_cookie.h"
 #include "interfaces/http/identify_private.h"
 #include "policy/browser_token.h"
-#include "policy/tokens_file.h"
 
 #define REPLACED_MAX 1024
 
@@ -102,10 +101,13 @@ sign_in_with (struct identify *identify, const struct identify_facts *facts, cha
 
 /* Whether SECRET is that of a token made for a browser, of ACCOUNT (NULL: of any). */
 static gboolean
-is_of_browser (struct identify *identify, const char *secret, const char *account)
+is_of_browser (struct identify *identify, const struct identify_facts *facts, const char *secret,
+               const char *account)
 {
   gboolean expired;
-  struct principal *who = tokens_find (identify->tokens, secret, &expired, NULL);
+  guint wait_s;
+  struct principal *who =
+      tokens_find (identify->tokens, secret, identify_may_ask (identify, facts, &wait_s), &expired, NULL);
   gboolean is_browser = who && who->is_browser && (!account || strcmp (who->owner, account) == 0);
   principal_unref (who);
   return is_browser;
@@ -138,23 +140,30 @@ identify_is_replaced (struct identify *identify, const char *digest)
   return last && (!*last || tokens_has (identify->tokens, last));
 }
 
+/* PROBLEM is the server's, not the caller's. */
+static gboolean
+identify_fail (struct identity *identity, const GError *problem)
+{
+  gboolean is_away = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE);
+  return identify_refuse (identity, is_away ? 503 : 500,
+                          is_away ? ADDER_ERROR_UNAVAILABLE : ADDER_ERROR_FAILED, "%s",
+                          store_told ("", problem));
+}
+
 /* A new token for ACCOUNT, in place of the one that this browser may have. What its pages began with that
  * goes on, for as long as the new one is valid. */
 static char *
 make_browser_token (struct identify *identify, const struct identify_facts *facts, const char *account,
                     GError **error)
 {
-  g_autofree char *path = tokens_file (identify->config, error);
-  if (!path)
-    return NULL;
   g_autofree char *before = identify_cookie (identify, facts);
   g_autofree char *digest =
-      before && is_of_browser (identify, before, account) ? token_digest (before) : NULL;
+      before && is_of_browser (identify, facts, before, account) ? token_digest (before) : NULL;
   gint64 expires_ms = g_get_real_time () / 1000 + (gint64)identify->config->http_sign_in_ms;
   /* Before the file changes, which others look at then. */
   if (digest)
     note_replaced (identify, digest, "");
-  char *secret = browser_token_make (path, account, expires_ms, before, error);
+  char *secret = browser_token_make (identify->place, account, expires_ms, before, error);
   g_autofree char *by = secret ? token_digest (secret) : NULL;
   if (digest)
     note_replaced (identify, digest, by);
@@ -169,7 +178,9 @@ identify_exchange_code (struct identify *identify, const struct identify_facts *
   *ret_identity = (struct identity){.identify = identify};
   if (!check_own_page (identify, facts, ret_identity))
     return FALSE;
-  g_autofree char *account = sign_in_codes_take (identify->codes, code, g_get_monotonic_time ());
+  g_autofree char *account = sign_in_codes_take (identify->codes, code, g_get_monotonic_time (), &problem);
+  if (problem)
+    return identify_fail (ret_identity, problem);
   if (!account)
     return identify_refuse_token (identify, facts, ret_identity,
                                   "the code is not valid: it works once, within a minute; adder open makes "
@@ -179,7 +190,7 @@ identify_exchange_code (struct identify *identify, const struct identify_facts *
                                   "the code is for a browser of the account that called adder open");
   char *secret = make_browser_token (identify, facts, account, &problem);
   if (!secret)
-    return identify_refuse (ret_identity, 500, ADDER_ERROR_FAILED, "%s", problem->message);
+    return identify_fail (ret_identity, problem);
   return sign_in_with (identify, facts, secret, ret_sign_in, ret_identity);
 }
 
@@ -207,11 +218,8 @@ identify_sign_out (struct identify *identify, const struct identify_facts *facts
     return FALSE;
   g_autofree char *secret = identify_cookie (identify, facts);
   gboolean found = FALSE;
-  /* The file is written for those alone whose token it has. */
-  if (!secret || !is_of_browser (identify, secret, NULL))
+  /* Something is written for those alone whose token is known. */
+  if (!secret || !is_of_browser (identify, facts, secret, NULL))
     return TRUE;
-  g_autofree char *path = tokens_file (identify->config, &problem);
-  if (path && browser_token_end (path, secret, &found, &problem))
-    return TRUE;
-  return identify_refuse (identity, 500, ADDER_ERROR_FAILED, "%s", problem->message);
+  return browser_token_end (identify->place, secret, &found, &problem) || identify_fail (identity, problem);
 }

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the daemons of a cluster share, with real servers of NATS, PostgreSQL and S3: two gateways, and two nodes."""
+import threading
+
+import pytest
+
+import store_world
+from harness import strict_json, unique, wait_until
+from http_bed import Served, Stream
+from nats_world import Nats
+from test_cluster import SECRET
+from test_web_access import Browser, open_page
+
+pytestmark = pytest.mark.slow
+GATEWAYS = ("east", "west")
+NODES = ("one", "two")
+AWAY_MS = 3000
+
+
+class Cluster:
+    """Daemons by name; those of GATEWAYS are Served."""
+
+    def __init__(self, make, nats, postgres, s3, user):
+        self.nats, self.postgres, self.s3, self.made = nats, postgres, s3, {}
+        self.records, files = postgres.new(), s3.new(user.uid)
+        self.database = self.records.split("?")[0].rpartition("/")[2]
+        for name in GATEWAYS + NODES:
+            self.made[name] = adder = make()
+            adder.variables.update({"AWS_ACCESS_KEY_ID": "adder", "AWS_SECRET_ACCESS_KEY": store_world.KEYS["adder"]})
+            secret = adder.file("secret", SECRET)
+            secret.chmod(0o600)
+            adder.configure(
+                f"[environment]\ndefault = system\n[http]\nrate = 60000\ntokens_away_ms = {AWAY_MS}\n"
+                f"[cluster]\nnats = {nats.url}\nsecret_file = {secret}\ngateway = {'true' if name in GATEWAYS else 'false'}\n"
+                f"[store]\nnode = {name}-{unique()}\nrecords = {self.records}\nblobs = {files}\n"
+            )
+        self.east = Served(self.made["east"])
+        self.west = Served(self.made["west"], token=False)
+        self.west.secret = self.east.secret
+        self.start(*NODES)
+
+    def start(self, *names):
+        for name in names:
+            assert self.made[name].call("serve", "--background").returncode == 0
+        wait_until(lambda: len(self.nodes()) == len(GATEWAYS + NODES), "all nodes are known")
+
+    def nodes(self):
+        return {node["tag"]: node["node"].partition("-")[0] for node in self.west.get("/v1/nodes").json()["nodes"]}
+
+    def of(self, id):
+        """The name of the node that made ID."""
+        return self.nodes()[id[-6:]]
+
+    def end(self):
+        self.east.stop()
+        self.west.stop()
+        for name in NODES:
+            self.made[name].kill()
+
+    def sql(self, statement):
+        return self.postgres.sql(statement, self.database)
+
+
+@pytest.fixture(scope="module")
+def cluster(make_shared_adder, user):
+    servers = []
+    try:
+        for kind in (lambda: Nats().up(), store_world.Postgres, store_world.S3):
+            servers.append(kind())
+    except FileNotFoundError as missing:
+        for server in servers:
+            server.end()
+        pytest.skip(str(missing))
+    cluster = Cluster(make_shared_adder, *servers, user)
+    yield cluster
+    cluster.end()
+    for server in servers:
+        server.end()
+
+
+# ---- tokens ----
+
+
+def new_token(adder, name, *options):
+    made = adder.call("token", "new", name, *options)
+    assert made.returncode == 0, made
+    return made.stdout.strip()
+
+
+def status(gateway, secret):
+    return gateway.get("/v1/caller", secret=secret).status
+
+
+def names(adder):
+    return {token["name"] for token in strict_json(adder.call("token", "list", "--json").stdout)}
+
+
+@pytest.mark.both_users
+def test_a_token_is_good_and_ends_everywhere(cluster):
+    name = f"t-{unique()}"
+    secret = new_token(cluster.made["two"], name)
+    assert status(cluster.east, secret) == status(cluster.west, secret) == 200, "at once"
+    assert all(name in names(adder) for adder in cluster.made.values())
+    assert secret not in cluster.sql("SELECT body FROM tokens"), "digests alone"
+    rotated = cluster.made["one"].call("token", "rotate", name).stdout.strip()
+    for gateway in (cluster.east, cluster.west):
+        wait_until(lambda gateway=gateway: status(gateway, secret) == 401, "the old one ended")
+        assert status(gateway, rotated) == 200
+    assert cluster.west.ask("DELETE", f"/v1/tokens/{name}").status == 200
+    assert status(cluster.west, rotated) == 401, "at once where it was revoked"
+    wait_until(lambda: status(cluster.east, rotated) == 401, "and soon elsewhere")
+    assert not any(name in names(adder) for adder in cluster.made.values())
+
+
+def test_one_made_over_http_is_good_at_the_other_gateway(cluster):
+    made = cluster.east.post("/v1/tokens", {"name": f"t-{unique()}", "role": "guest"})
+    assert made.status == 201, made
+    caller = cluster.west.get("/v1/caller", secret=made.json()["secret"])
+    assert (caller.status, caller.json()["role"]) == (200, "guest")
+    again = cluster.west.post("/v1/tokens", {"name": made.json()["name"]})
+    assert again.status == 409, again
+
+
+def test_what_is_under_way_ends_with_a_token_removed_elsewhere(cluster):
+    name = f"t-{unique()}"
+    secret = new_token(cluster.made["east"], name)
+    forever = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
+    stream = Stream(cluster.east, "POST", "/v1/runs", {"code": forever, "stream": True}, secret=secret)
+    run_id = stream.next()[2]["run_id"]
+    waits, last = {}, cluster.east.get("/v1/events", secret=secret).json()["next"]
+
+    def wait():
+        waits["reply"] = cluster.east.get(f"/v1/events?after={last}&wait_ms=60000", secret=secret)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    cluster.made["west"].call("token", "rm", name)
+    stream.ending()
+    thread.join()
+    assert waits["reply"].status == 401
+    wait_until(lambda: cluster.west.get(f"/v1/records/{run_id}?owner=all").status == 200, "the run has ended")
+    assert cluster.west.get(f"/v1/records/{run_id}?owner=all").json()["outcome"] == "cancelled"
+
+
+def test_tokens_of_a_file_count_as_well(cluster):
+    """As those that were made before the daemon was in a cluster; of that machine alone."""
+    name = f"t-{unique()}"
+    west = cluster.made["west"]
+    inside = (west.config / "adder.conf").read_text()
+    west.configure(inside.replace("[cluster]\nnats", "[cluster]\n#"))
+    secret = new_token(west, name)
+    west.configure(inside)
+    assert status(cluster.west, secret) == 200 and status(cluster.east, secret) == 401
+    assert west.call("token", "new", name).returncode != 0, "the name is taken"
+    new_token(cluster.made["east"], name)
+    assert west.call("token", "rm", name).returncode == 0
+    assert name not in names(west) and status(cluster.west, secret) == 401, "both ended"
+
+
+def test_a_row_of_a_newer_version_is_nobodys(cluster):
+    name = f"t-{unique()}"
+    secret = new_token(cluster.made["east"], name)
+    cluster.sql(
+        f"UPDATE tokens SET body = jsonb_set(body::jsonb, '{{only_on_mondays}}', 'true')::text WHERE name = '{name}';"
+        "UPDATE settings SET value = 'other' WHERE name = 'tokens_revision'"
+    )
+    for gateway in (cluster.east, cluster.west):
+        wait_until(lambda gateway=gateway: status(gateway, secret) == 401, "a restriction must not be ignored")
+        assert status(gateway, gateway.secret) == 200
+    assert cluster.made["east"].call("token", "new", name).returncode != 0
+    assert "only_on_mondays" in cluster.sql(f"SELECT body FROM tokens WHERE name = '{name}'")
+
+
+def test_a_browser_signs_in_at_another_gateway(cluster):
+    _, code = open_page(cluster.made["east"])
+    browser, other = Browser(cluster.west.port), Browser(cluster.east.port)
+    assert browser.sign_in(code=code).status == 200
+    assert Browser(cluster.east.port).sign_in(code=code).status == 401, "it works once"
+    (secret,) = browser.cookies.values()
+    other.cookies[f"adder-token-{cluster.east.port}"] = secret
+    assert other.caller().json()["token"].startswith("browser-")
+    assert other.ask("DELETE", "/v1/sign-in").status == 204
+    wait_until(lambda: browser.caller().status == 401, "it is signed out everywhere")
+
+
+def test_without_the_database_known_tokens_are_good_for_a_while(cluster):
+    name = f"t-{unique()}"
+    secret = new_token(cluster.made["east"], name)
+    assert status(cluster.west, secret) == 200
+    cluster.postgres.down()
+    try:
+        assert status(cluster.west, secret) == 200, "it is known"
+        unknown = cluster.west.get("/v1/caller", secret="adder_" + "A" * 43)
+        assert (unknown.status, unknown.json()["code"]) == (503, "unavailable"), unknown
+        made = cluster.made["east"].call("token", "new", f"t-{unique()}")
+        assert made.returncode != 0 and "database" in made.stderr
+        wait_until(lambda: status(cluster.west, secret) == 503, "not for ever")
+    finally:
+        cluster.postgres.up()
+    wait_until(lambda: status(cluster.west, secret) == 200, "it is good again")
+    assert status(cluster.west, "adder_" + "A" * 43) == 401
