@@ -58,7 +58,7 @@ adder_engine_new (const char *config_file, GError **error)
   public->recorder = recorder_new (store, engine->notifications);
   public->approvals = approvals_new (engine->host->config, engine->notifications);
   public->loops = loops_new (engine->host->config);
-  public->runs = runs_new (engine->host->config);
+  public->runs = runs_new (engine->host->config, store);
   public->events = events_new (engine->notifications, engine->host->config->daemon_events);
   public->questions = rates_new (QUESTION_OWNERS_MAX, RATES_HOUR_US);
   profile_cache_init (&public->profiles);

@@ -7,11 +7,13 @@
 
 #include "common/guarded.h"
 #include "common/json.h"
+#include "common/log.h"
 #include "common/owner_usage.h"
 #include "common/text.h"
 #include "engine/host/interrupt.h"
 #include "engine/run/run.h"
 #include "library/run_log.h"
+#include "store/underway.h"
 
 /* Between a run's end, of which its observers hear, and its removal from the table is no more than its
  * result's way to the thread that pulls it. */
@@ -40,6 +42,7 @@ LOCK_CLASS (runs);
 
 struct runs {
   const struct config *config;
+  struct store *store;
   MUTEX (runs) lock;
   GCond changed;
   GUARDED_BY (runs) GHashTable *entries; /* id -> struct entry */
@@ -66,10 +69,11 @@ entry_free (gpointer data)
 }
 
 struct runs *
-runs_new (const struct config *config)
+runs_new (const struct config *config, struct store *store)
 {
   struct runs *runs = g_new0 (struct runs, 1);
   runs->config = config;
+  runs->store = store;
   g_mutex_init (&runs->lock);
   runs->held_bytes = owner_usage_new ();
   runs->background = owner_usage_new ();
@@ -224,10 +228,23 @@ runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
   g_mutex_unlock (&runs->lock);
 }
 
+/* In a cluster, so that any node can tell it once this one is gone. */
+static void
+runs_share (struct runs *runs, const AdderRun *run, const char *result)
+{
+  g_autoptr (GError) problem = NULL;
+  if (store_is_shared (runs->config) &&
+      !underway_keep_result (runs->store, adder_run_id (run), run_request (run)->owner, result, &problem))
+    log_warning ("the result of the run %s is kept on this node alone: %s", adder_run_id (run),
+                 problem->message);
+}
+
 void
 runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result)
 {
   const char *text = result ? adder_result_json (result) : "null";
+  if (result)
+    runs_share (runs, run, text);
   g_mutex_lock (&runs->lock);
   struct entry *entry = g_hash_table_lookup (runs->entries, adder_run_id (run));
   entry->run = NULL;

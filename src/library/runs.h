@@ -8,12 +8,14 @@
 
 #include "adder.h"
 #include "common/config.h"
+#include "store/store.h"
 
 struct runs;
 struct run_log;
 
-/* CONFIG bounds it and must outlive it: it belongs to an engine (library.h). */
-struct runs *runs_new (const struct config *config);
+/* CONFIG bounds it, and STORE has the results where the daemons of a cluster share them; both must outlive
+ * it: it belongs to an engine (library.h). */
+struct runs *runs_new (const struct config *config, struct store *store);
 /* Cancels those that run in the background, and waits for them. */
 void runs_close (struct runs *runs);
 /* After runs_close, when no run is active. NULL is allowed. */

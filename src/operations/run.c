@@ -14,6 +14,7 @@
 #include "operations/run_body.h"
 #include "store/record_fields.h"
 #include "store/records.h"
+#include "store/underway.h"
 
 /* ---- a request ---- */
 
@@ -162,6 +163,18 @@ run_of_record (const json_t *record)
   return shown;
 }
 
+/* In a cluster, that of a run in the background on a node that is gone. */
+static void
+run_set_shared_result (AdderEngine *engine, const char *owner, const char *run_id, json_t *shown)
+{
+  g_autofree char *text = store_is_shared (store_config (engine->store))
+                              ? underway_find_result (engine->store, owner, run_id)
+                              : NULL;
+  json_t *result = text ? json_loads (text, JSON_DECODE_ANY, NULL) : NULL;
+  if (result)
+    json_object_set_new (shown, "result", result);
+}
+
 /* The run RUN_ID of OWNER (NULL: any owner) with its result, if held, and its record, if any. The caller's,
  * or NULL with ADDER_ERROR_NOT_FOUND. */
 static json_t *
@@ -177,6 +190,8 @@ run_describe (AdderEngine *engine, const char *owner, const char *run_id, GError
   }
   if (!shown)
     shown = run_of_record (record);
+  if (record && json_is_null (json_object_get (shown, "result")))
+    run_set_shared_result (engine, owner, run_id, shown);
   json_object_set_new (shown, "record", record ? json_incref (record) : json_null ());
   return shown;
 }

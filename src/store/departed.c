@@ -4,7 +4,9 @@
  *     {"run": [members of struct record, in their order]}
  *     {"session": [id, owner, name or null, reason or null, since 1970 in ms: when it ended, or was noted]}
  *
- * A successor copies the sessions it remembers into its own journal, so that they survive it as well. */
+ * A successor copies the sessions it remembers into its own journal, so that they survive it as well. In a
+ * cluster other nodes complete what is left as well (underway.c): then arguments of departed_forget are
+ * tickets of that. */
 #include "store/departed.h"
 
 #include <string.h>
@@ -16,6 +18,7 @@
 #include "common/log.h"
 #include "store/journal.h"
 #include "store/records_private.h"
+#include "store/underway.h"
 
 #define FOLDER      "running"
 #define KEY_LETTERS 16
@@ -38,6 +41,7 @@ struct gone {
 
 struct departed {
   struct store *store;
+  struct underway *underway; /* NULL: in no cluster */
   char *key;
   MUTEX (departed) lock;
   GUARDED_BY (departed) struct journal *journal;
@@ -65,12 +69,29 @@ departed_new (struct store *store)
   departed->key = g_compute_checksum_for_string (G_CHECKSUM_SHA256, store_config (store)->store_records, -1);
   departed->key[KEY_LETTERS] = '\0';
   g_mutex_init (&departed->lock);
+  if (store_is_shared (store_config (store)))
+    departed->underway = underway_new (store);
   return departed;
+}
+
+void
+departed_close (struct departed *departed)
+{
+  if (departed->underway)
+    underway_close (departed->underway, DIED);
+}
+
+void
+departed_settle (struct departed *departed)
+{
+  if (departed->underway)
+    underway_settle (departed->underway);
 }
 
 void
 departed_free (struct departed *departed)
 {
+  underway_free (departed->underway);
   UNSHARED (departed);
   journal_close (departed->journal);
   g_queue_clear_full (&departed->gone, gone_free);
@@ -144,20 +165,36 @@ departed_run_note (const struct record *record, gboolean whole)
   return json_pack ("{s:o}", "run", members);
 }
 
+/* The text of RECORD's note, which has no long code; the caller's, or NULL. */
+static char *
+departed_run_text (const struct record *record)
+{
+  gboolean is_long = record->code && strlen (record->code) > JOURNAL_TEXT_BYTES / 2;
+  g_autoptr (json_t) note = is_long ? NULL : departed_run_note (record, TRUE);
+  char *text = note ? json_dumps (note, JSON_COMPACT) : NULL;
+  if (text && strlen (text) <= JOURNAL_TEXT_BYTES)
+    return text;
+  g_free (text);
+  struct record brief = *record;
+  g_autofree char *digest = departed_digest (record);
+  brief.code_sha256 = digest;
+  g_autoptr (json_t) short_note = departed_run_note (&brief, FALSE);
+  return json_dumps (short_note, JSON_COMPACT);
+}
+
 int
 departed_note_run (struct departed *departed, const struct record *record)
 {
   struct journal *journal = own_journal (departed);
-  if (!journal)
+  if (!journal && !departed->underway)
     return -1;
-  gboolean is_long = record->code && strlen (record->code) > JOURNAL_TEXT_BYTES / 2;
-  int slot = is_long ? -1 : write_note (journal, -1, departed_run_note (record, TRUE));
-  if (slot >= 0)
+  g_autofree char *text = departed_run_text (record);
+  int slot = journal && text ? journal_write (journal, -1, text) : -1;
+  if (!departed->underway || !text)
     return slot;
-  struct record brief = *record;
-  g_autofree char *digest = departed_digest (record);
-  brief.code_sha256 = digest;
-  return write_note (journal, -1, departed_run_note (&brief, FALSE));
+  const struct underway_note note = {
+      .id = record->run_id, .owner = record->owner, .text = text, .slot = slot};
+  return underway_note (departed->underway, -1, &note);
 }
 
 static int
@@ -173,12 +210,25 @@ int
 departed_note_session (struct departed *departed, int slot, const struct departed_session *session)
 {
   struct journal *journal = own_journal (departed);
-  return journal ? note_session (journal, slot, session, g_get_real_time () / 1000) : -1;
+  int ticket = slot;
+  if (departed->underway)
+    slot = ticket < 0 ? -1 : underway_slot (departed->underway, ticket);
+  slot = journal ? note_session (journal, slot, session, g_get_real_time () / 1000) : -1;
+  if (!departed->underway)
+    return slot;
+  const struct underway_note note = {.id = session->id,
+                                     .owner = session->owner,
+                                     .name = session->name,
+                                     .reason = session->reason,
+                                     .slot = slot};
+  return underway_note (departed->underway, ticket, &note);
 }
 
 void
 departed_forget (struct departed *departed, int slot)
 {
+  if (slot >= 0 && departed->underway)
+    slot = underway_forget (departed->underway, slot);
   struct journal *journal = slot < 0 ? NULL : own_journal (departed);
   if (journal)
     journal_clear (journal, slot);
@@ -193,11 +243,13 @@ struct remains {
   GPtrArray *notes; /* json_t */
 };
 
+/* NODE: that whose run it was. */
 static gboolean
-departed_add_run (struct store *store, struct transaction *transaction, const json_t *note, GError **error)
+departed_add_run (struct store *store, const char *node, struct transaction *transaction, const json_t *note,
+                  const char *type, const char *message, GError **error)
 {
   g_autoptr (json_t) more =
-      json_pack ("{s:{s:s, s:s, s:n}}", "error", "type", "Failed", "message", DIED, "line");
+      json_pack ("{s:{s:s, s:s, s:n}}", "error", "type", type, "message", message, "line");
   struct record record = {.more = more};
   const json_t *members = json_object_get (note, "run");
   gsize at = 0;
@@ -214,7 +266,17 @@ departed_add_run (struct store *store, struct transaction *transaction, const js
     return TRUE;
   g_autofree char *digest = departed_digest (&record);
   record.code_sha256 = digest;
-  return records_add (store, transaction, &record, error);
+  return records_add_of (store, node, transaction, &record, error);
+}
+
+gboolean
+departed_add_lost (struct store *store, struct transaction *transaction, const char *node, const char *text,
+                   GError **error)
+{
+  g_autoptr (json_t) note = json_loads (text, JSON_REJECT_DUPLICATES, NULL);
+  g_autofree char *message = g_strdup_printf (NODE_LOST_OF, node);
+  return !json_is_array (json_object_get (note, "run")) ||
+         departed_add_run (store, node, transaction, note, "NodeLost", message, error);
 }
 
 /* A run that was recorded, and whose process died before removing its note, is not recorded again
@@ -226,7 +288,8 @@ add_runs (gpointer data, struct transaction *transaction, GError **error)
   for (guint i = 0; i < remains->notes->len; i++) {
     const json_t *note = remains->notes->pdata[i];
     if (json_is_array (json_object_get (note, "run")) &&
-        !departed_add_run (remains->departed->store, transaction, note, error))
+        !departed_add_run (remains->departed->store, store_node (remains->departed->store), transaction, note,
+                           "Failed", DIED, error))
       return FALSE;
   }
   return TRUE;
@@ -311,6 +374,8 @@ gboolean
 departed_recover (struct departed *departed, struct database *database, GError **error)
 {
   g_autofree char *folder = departed_folder (error);
+  if (departed->underway)
+    underway_watch (departed->underway);
   if (!folder)
     return FALSE;
   g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func ((GDestroyNotify)json_decref);
@@ -340,6 +405,19 @@ tell_gone (struct departed *departed, const char *owner, const char *name, GErro
   return found;
 }
 
+/* Of this node or another. */
+static gboolean
+tell_shared (struct departed *departed, const char *owner, const char *name, GError **error)
+{
+  g_autofree char *reason = NULL;
+  if (!departed->underway || !owner ||
+      !underway_find_session (departed->underway, owner, name, &reason, NULL))
+    return FALSE;
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "the session ended: %s", reason);
+  error_set_reason (error, reason);
+  return TRUE;
+}
+
 gboolean
 departed_find_session (struct departed *departed, const char *owner, const char *name, GError **error)
 {
@@ -348,6 +426,7 @@ departed_find_session (struct departed *departed, const char *owner, const char 
   /* The first query after a start, and after another process died. */
   struct database *database =
       store_keeps_records (departed->store) ? store_database (departed->store, NULL) : NULL;
-  return database && !store_is_read_only (departed->store) && departed_recover (departed, database, NULL) &&
-         tell_gone (departed, owner, name, error);
+  return database && !store_is_read_only (departed->store) &&
+         ((departed_recover (departed, database, NULL) && tell_gone (departed, owner, name, error)) ||
+          tell_shared (departed, owner, name, error));
 }

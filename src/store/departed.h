@@ -11,7 +11,16 @@
 /* Of a store, which has it (store_departed). */
 struct departed;
 struct departed *departed_new (struct store *store);
+/* This process ends, and its sessions with it. */
+void departed_close (struct departed *departed);
 void departed_free (struct departed *departed);
+
+/* In a cluster: waits until others would find what was noted before. */
+void departed_settle (struct departed *departed);
+
+/* Adds the record of a run of NODE, which is gone, from the TEXT of its note (underway.c). */
+gboolean departed_add_lost (struct store *store, struct transaction *transaction, const char *node,
+                            const char *text, GError **error);
 
 /* RECORD is the run's record in case this process dies now, without its `more` and, if its code is there,
  * without the digest of that. Returns the argument of departed_forget; -1: not noted. */

@@ -247,12 +247,11 @@ make_link (struct link *link, const struct record *record, const char *node)
 
 /* Makes LINK for the present head, which is moved on. */
 static gboolean
-join_chain (struct link *link, struct store *store, struct transaction *transaction,
+join_chain (struct link *link, struct store *store, const char *node, struct transaction *transaction,
             const struct record *record, GError **error)
 {
-  const char *node = store_node (store);
   gboolean moved = FALSE;
-  if (recall_head (store_record_memory (store), &link->before)) {
+  if (strcmp (node, store_node (store)) == 0 && recall_head (store_record_memory (store), &link->before)) {
     make_link (link, record, node);
     if (!move_head (transaction, node, &link->before, &link->after, &moved, error))
       return FALSE;
@@ -271,21 +270,29 @@ join_chain (struct link *link, struct store *store, struct transaction *transact
 }
 
 gboolean
-records_add (struct store *store, struct transaction *transaction, const struct record *record,
-             GError **error)
+records_add_of (struct store *store, const char *node, struct transaction *transaction,
+                const struct record *record, GError **error)
 {
   g_return_val_if_fail (record->run_id && record->outcome, FALSE);
   g_autoptr (GPtrArray) made = g_ptr_array_new_with_free_func (g_free);
   struct link link = {.made = made};
   guint64 added = 0;
-  if (!join_chain (&link, store, transaction, record, error) ||
+  if (!join_chain (&link, store, node, transaction, record, error) ||
       !records_insert_row (transaction, link.row, &added, error))
     return FALSE;
   if (added > 0) {
-    remember_head (store_record_memory (store), &link.after);
+    if (strcmp (node, store_node (store)) == 0)
+      remember_head (store_record_memory (store), &link.after);
     return TRUE;
   }
   /* A commit whose answer was lost is repeated: then the record exists, and the chain stays as it is. */
   gboolean moved;
-  return move_head (transaction, store_node (store), &link.after, &link.before, &moved, error);
+  return move_head (transaction, node, &link.after, &link.before, &moved, error);
+}
+
+gboolean
+records_add (struct store *store, struct transaction *transaction, const struct record *record,
+             GError **error)
+{
+  return records_add_of (store, store_node (store), transaction, record, error);
 }

@@ -49,6 +49,9 @@ struct record {
  * no error, and nothing is added. */
 gboolean records_add (struct store *store, struct transaction *transaction, const struct record *record,
                       GError **error);
+/* The same for the chain of NODE, which is gone. */
+gboolean records_add_of (struct store *store, const char *node, struct transaction *transaction,
+                         const struct record *record, GError **error);
 
 /* Removes records beyond [store]'s age and size limits, from the beginning of this node's chain, and leaves
  * an anchor. Called by the store's thread. */

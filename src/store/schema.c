@@ -66,6 +66,20 @@ static const char *const additions[] = {
     "CREATE TABLE tokens (name TEXT NOT NULL PRIMARY KEY, body TEXT NOT NULL)",
     "CREATE TABLE sign_in_codes ("
     " digest TEXT NOT NULL PRIMARY KEY, account TEXT NOT NULL, until_ms BIGINT NOT NULL)",
+    /* Of a cluster (underway.c): daemons with something under way, and that; `note` is NULL for a session. */
+    "CREATE TABLE instances (id TEXT NOT NULL PRIMARY KEY, node TEXT NOT NULL, beat_ms BIGINT NOT NULL)",
+    "CREATE INDEX instances_beat ON instances (beat_ms)",
+    "CREATE TABLE underway ("
+    " id TEXT NOT NULL PRIMARY KEY, instance TEXT NOT NULL, owner TEXT NOT NULL, name TEXT, note TEXT,"
+    " reason TEXT, ended_ms BIGINT NOT NULL)",
+    "CREATE INDEX underway_instance ON underway (instance)",
+    "CREATE INDEX underway_owner ON underway (owner, ended_ms)",
+    /* Results of runs in the background. */
+    "CREATE TABLE run_results ("
+    " run_id TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, result TEXT NOT NULL, bytes BIGINT NOT NULL,"
+    " expires_ms BIGINT NOT NULL)",
+    "CREATE INDEX run_results_owner ON run_results (owner, expires_ms)",
+    "CREATE INDEX run_results_expiry ON run_results (expires_ms)",
 };
 
 gint64

@@ -489,6 +489,7 @@ store_close (struct store *store)
   g_mutex_unlock (&store->lock);
   if (thread)
     g_thread_join (thread);
+  departed_close (store->departed);
 }
 
 static void

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the daemons of a cluster share, with real servers of NATS, PostgreSQL and S3: two gateways, and two nodes."""
+import os
+import signal
 import threading
 
 import pytest
@@ -199,3 +201,115 @@ def test_without_the_database_known_tokens_are_good_for_a_while(cluster):
         cluster.postgres.up()
     wait_until(lambda: status(cluster.west, secret) == 200, "it is good again")
     assert status(cluster.west, "adder_" + "A" * 43) == 401
+
+
+# ---- what a node leaves ----
+
+FOREVER = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
+
+
+def on(cluster, name, make):
+    """What MAKE gives, once it was made by the node NAME."""
+    while True:
+        made = make()
+        if cluster.of(made.get("run_id") or made["session_id"]) == name:
+            return made
+
+
+def background(cluster, code):
+    reply = cluster.east.post("/v1/runs", {"code": code, "background": True})
+    assert reply.status == 202, reply
+    return reply.json()
+
+
+def ended(gateway, run_id):
+    """The run, if it has ended as far as GATEWAY knows."""
+    reply = gateway.get(f"/v1/runs/{run_id}")
+    assert reply.status in (200, 503), reply
+    return reply.status == 200 and reply.json()["state"] == "ended" and reply.json()
+
+
+@pytest.mark.both_users
+def test_what_a_dead_node_leaves(cluster):
+    done = on(cluster, "one", lambda: background(cluster, "print('kept')"))["run_id"]
+    assert cluster.east.get(f"/v1/runs/{done}?wait_ms=60000").json()["result"]["stdout"] == "kept\n"
+    lost = on(cluster, "one", lambda: background(cluster, FOREVER))["run_id"]
+    open_stream, stream = on_stream(cluster, "one")
+    session = on(cluster, "one", lambda: cluster.east.post("/v1/sessions", {"name": f"s-{unique()}"}).json())
+    wait_until(lambda: cluster.sql(f"SELECT 1 FROM underway WHERE id IN ('{session['session_id']}', '{stream}')").count("1") == 2, "they are noted")
+    cluster.made["one"].kill()
+    open_stream.ending()
+    assert ended(cluster.west, done)["result"]["stdout"] == "kept\n", "the result is there at once"
+    for run_id in (lost, stream):
+        for gateway in (cluster.west, cluster.east):
+            told = wait_until(lambda gateway=gateway, run_id=run_id: ended(gateway, run_id), "it is told")
+            assert told["record"]["outcome"] == "failed" and told["record"]["node"].startswith("one-"), told
+            assert told["record"]["more"]["error"]["type"] == "NodeLost" and "node_lost" in told["record"]["more"]["error"]["message"]
+    for gateway in (cluster.east, cluster.west):
+        for place in (session["session_id"], session["name"]):
+            reply = wait_until(lambda g=gateway, p=place: (r := g.get(f"/v1/sessions/{p}")).status != 503 and r, "its end is told")
+            assert reply.status == 410 and "node_lost" in reply.json()["detail"], reply
+        assert gateway.post(f"/v1/sessions/{session['session_id']}/cells", {"code": "1"}).status == 410
+    assert cluster.sql(f"SELECT count(*) FROM records WHERE run_id IN ('{lost}', '{stream}')") == "2"
+    cluster.start("one")
+    assert ended(cluster.east, lost)["record"]["more"]["error"]["type"] == "NodeLost", "once and for all"
+    assert ended(cluster.east, done)["result"]["stdout"] == "kept\n"
+    verified = cluster.made["two"].call("history", "verify")
+    assert verified.returncode == 0, verified
+
+
+def on_stream(cluster, name):
+    """A run of the node NAME that somebody follows, and its id."""
+    while True:
+        stream = Stream(cluster.east, "POST", "/v1/runs", {"code": FOREVER, "stream": True})
+        run_id = stream.next()[2]["run_id"]
+        if cluster.of(run_id) == name:
+            return stream, run_id
+        stream.close()
+
+
+def test_a_node_that_leaves_ends_its_sessions(cluster):
+    session = on(cluster, "two", lambda: cluster.east.post("/v1/sessions", {}).json())["session_id"]
+    assert cluster.made["two"].call("serve", "stop", "--force").returncode == 0
+    reply = wait_until(lambda: (r := cluster.west.get(f"/v1/sessions/{session}")).status != 503 and r, "its end is told")
+    assert reply.status == 410 and "node_lost" not in reply.json()["detail"], reply
+    cluster.start("two")
+
+
+def test_an_outage_of_the_database_ends_nobody(cluster):
+    session = cluster.east.post("/v1/sessions", {}).json()["session_id"]
+    run_id = background(cluster, FOREVER)["run_id"]
+    wait_until(lambda: cluster.sql(f"SELECT 1 FROM underway WHERE id IN ('{session}', '{run_id}')").count("1") == 2, "they are noted")
+    cluster.postgres.down()
+    cluster.postgres.up()
+    cluster.sql("UPDATE instances SET beat_ms = 1")  # as it would be after a long one
+    wait_until(lambda: cluster.sql("SELECT count(*) FROM instances WHERE beat_ms = 1") == "0", "they give signs of life")
+    assert "node_lost" not in cluster.sql("SELECT reason FROM underway")
+    assert cluster.west.get(f"/v1/sessions/{session}").status == 200
+    assert cluster.west.get(f"/v1/runs/{run_id}").json()["state"] == "running"
+    assert cluster.west.ask("DELETE", f"/v1/runs/{run_id}").status == 200
+    ended_as = cluster.west.get(f"/v1/runs/{run_id}?wait_ms=60000").json()
+    assert ended_as["result"]["outcome"] == "cancelled"
+    wait_until(lambda: cluster.sql(f"SELECT count(*) FROM underway WHERE id = '{run_id}'") == "0", "it is no longer under way")
+
+
+def test_a_node_that_was_taken_for_gone(cluster):
+    """It was frozen: what it says of its run comes too late, and its session lives on."""
+    run_id = on(cluster, "two", lambda: background(cluster, FOREVER))["run_id"]
+    session = on(cluster, "two", lambda: cluster.east.post("/v1/sessions", {}).json())["session_id"]
+    wait_until(lambda: cluster.sql(f"SELECT count(*) FROM underway WHERE id IN ('{session}', '{run_id}')") == "2", "they are noted")
+    pid = cluster.made["two"].daemon()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        told = wait_until(lambda: ended(cluster.west, run_id), "it is told")
+        assert told["record"]["more"]["error"]["type"] == "NodeLost"
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: len(cluster.nodes()) == 4, "it is back")
+    wait_until(lambda: cluster.east.get(f"/v1/sessions/{session}").status == 200, "it lives")
+    wait_until(lambda: cluster.sql(f"SELECT ended_ms FROM underway WHERE id = '{session}'") == "0", "others know that")
+    assert cluster.east.ask("DELETE", f"/v1/runs/{run_id}").status == 200
+    wait_until(lambda: cluster.sql(f"SELECT count(*) FROM underway WHERE id = '{run_id}'") == "0", "it has ended")
+    assert cluster.sql(f"SELECT outcome, code_sha256 <> '' FROM records WHERE run_id = '{run_id}'") == "failed|t"
+    verified = cluster.made["two"].call("history", "verify")
+    assert verified.returncode == 0, verified

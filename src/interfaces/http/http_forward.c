@@ -10,6 +10,8 @@
 #include "engine/host/id.h"
 #include "interfaces/http/http_private.h"
 #include "library/library.h"
+#include "store/departed.h"
+#include "store/records.h"
 
 #define HEAD_BYTES (64 * 1024) /* of a reply */
 #define WHOLE_BYTES                                                                                          \
@@ -360,7 +362,23 @@ http_forward_gather (struct http_request *request, struct cluster *cluster, cons
     http_reply_fault (request, 503, "no node of the cluster answers");
 }
 
-static void
+/* Whether this node answers instead of one that is gone: what that left is in the store. A run that has no
+ * record yet may get one (store/underway.h). */
+static gboolean
+http_forward_inherits (struct http_request *request)
+{
+  struct store *store = request->server->service->engine->store;
+  const char *session = http_parameter (request, "session"), *run = http_parameter (request, "run");
+  const char *path = request->route->path;
+  if (session && g_str_has_prefix (path, "/v1/sessions/"))
+    return departed_find_session (store_departed (store), http_who (request)->owner, session, NULL);
+  g_autoptr (json_t) record =
+      run && strcmp (path, "/v1/runs/{run}") == 0 ? records_show (store, NULL, run, NULL) : NULL;
+  return record != NULL;
+}
+
+/* FALSE: it is answered here. */
+static gboolean
 http_forward_pass (struct http_request *request, struct cluster *cluster, const char *tag)
 {
   g_autoptr (GError) problem = NULL;
@@ -378,8 +396,11 @@ http_forward_pass (struct http_request *request, struct cluster *cluster, const 
   struct tunnel *tunnel = tunnel_open (cluster, &asked, &problem);
   if (tunnel)
     (void)http_forward_reply (request, forwarded_new (tunnel), &problem);
+  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE) && http_forward_inherits (request))
+    return FALSE;
   if (problem)
     http_reply_problem (request, problem);
+  return TRUE;
 }
 
 gboolean
@@ -394,6 +415,6 @@ http_forward (struct http_request *request)
   if (where == FORWARD_ALL)
     http_forward_gather (request, cluster, member);
   else if (where != FORWARD_NOT)
-    http_forward_pass (request, cluster, where == FORWARD_NODE ? tag : NULL);
+    return http_forward_pass (request, cluster, where == FORWARD_NODE ? tag : NULL);
   return where != FORWARD_NOT;
 }

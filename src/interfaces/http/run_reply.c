@@ -8,6 +8,7 @@
 #include "library/library.h"
 #include "library/run_log.h"
 #include "library/runs.h"
+#include "store/departed.h"
 
 /* A run with its context; all of it is owned. */
 struct running {
@@ -184,6 +185,8 @@ reply_background (struct http_request *request, struct running *running)
   g_autofree char *id = g_strdup (adder_run_id (running->run));
   g_autofree char *place = g_strdup_printf ("/v1/runs/%s", id);
   json_t *shown = runs_show (service->engine->runs, running->owner, id, NULL);
+  /* What is accepted leaves a record, whatever happens to this node. */
+  departed_settle (store_departed (service->engine->store));
   if (!run_reply_let_go (request, running)) {
     json_decref (shown);
     return;
