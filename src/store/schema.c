@@ -80,6 +80,11 @@ static const char *const additions[] = {
     " expires_ms BIGINT NOT NULL)",
     "CREATE INDEX run_results_owner ON run_results (owner, expires_ms)",
     "CREATE INDEX run_results_expiry ON run_results (expires_ms)",
+    /* What conversations remember (tools/conversation_state.c): `state` is an object of texts. */
+    "CREATE TABLE conversation_states ("
+    " noun TEXT NOT NULL, owner TEXT NOT NULL, conversation TEXT NOT NULL, state TEXT NOT NULL,"
+    " used_ms BIGINT NOT NULL, PRIMARY KEY (noun, owner, conversation))",
+    "CREATE INDEX conversation_states_used ON conversation_states (used_ms)",
 };
 
 gint64

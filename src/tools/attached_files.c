@@ -64,7 +64,8 @@ json_t *
 attached_files_list (struct call *call, const char *session)
 {
   g_autofree char *key = attached_files_key_of (call, session);
-  return conversation_states_get (call->tools->attached_files, call->caller->owner, key);
+  json_t *files = conversation_states_get (call->tools->attached_files, call->caller->owner, key, NULL);
+  return files ? files : json_object ();
 }
 
 gboolean
@@ -73,10 +74,11 @@ attached_files_put (struct call *call, const char *session, AdderRequest *reques
   struct conversation_states *states = call->tools->attached_files;
   const char *owner = call->caller->owner;
   /* Most runs have none, and the run itself reports errors with its session. */
-  if (conversation_states_living (states) == 0)
+  if (conversation_states_are_none (states))
     return TRUE;
   g_autofree char *key = attached_files_key_of (call, session);
-  g_autoptr (json_t) files = conversation_states_get (states, owner, key);
+  /* While a cluster's database is away, runs go on without. */
+  g_autoptr (json_t) files = conversation_states_get (states, owner, key, NULL);
   const char *name;
   json_t *id;
   json_object_foreach (files, name, id)

@@ -24,8 +24,8 @@ tools_new (AdderEngine *engine)
   tools->engine = engine;
   tools->config = engine->engine->host->config;
   tools->enablement = tool_enablement_new ();
-  tools->conversation_states = conversation_states_new (tools->config, "value");
-  tools->attached_files = conversation_states_new (tools->config, "loaded file");
+  tools->conversation_states = conversation_states_new (tools->config, engine->store, "value");
+  tools->attached_files = conversation_states_new (tools->config, engine->store, "loaded file");
   return tools;
 }
 

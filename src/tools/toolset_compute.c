@@ -79,7 +79,8 @@ reply_value (struct call *call, const struct ran *ran)
   const char *store_as = call_text (call, "store_as"), *text = toolset_compute_value_text (ran);
   gboolean kept = conversation_states_put (call->tools->conversation_states, caller->owner,
                                            caller->conversation, store_as, text, &problem);
-  if (kept || !store_as)
+  /* A last value that could not be replaced would be mistaken for this one. */
+  if (kept || (!store_as && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE)))
     call_reply (call, json_pack ("{s:s}", "text", text), ran);
   else
     call_fail (call, problem);
@@ -130,7 +131,9 @@ set_values (const struct call *call, const struct language *language, const stru
             AdderRequest *request, GError **error)
 {
   g_autoptr (json_t) values = conversation_states_get (call->tools->conversation_states, call->caller->owner,
-                                                       call->caller->conversation);
+                                                       call->caller->conversation, error);
+  if (!values)
+    return FALSE;
   const char *name;
   json_t *value;
   json_object_foreach (values, name, value)

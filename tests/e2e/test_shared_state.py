@@ -313,3 +313,35 @@ def test_a_node_that_was_taken_for_gone(cluster):
     assert cluster.sql(f"SELECT outcome, code_sha256 <> '' FROM records WHERE run_id = '{run_id}'") == "failed|t"
     verified = cluster.made["two"].call("history", "verify")
     assert verified.returncode == 0, verified
+
+
+# ---- what conversations remember ----
+
+
+def compute(gateway, conversation, code, secret=None, **arguments):
+    """The reply of a call of the tool."""
+    body = {"arguments": {"code": code, "description": "", **arguments}, "toolset": "compute", "conversation": conversation}
+    reply = gateway.post("/v1/tools/compute_with_python", body, secret=secret)
+    assert reply.status == 200, reply
+    return reply.json()["reply"]
+
+
+def test_values_of_a_conversation_are_found_by_every_node(cluster):
+    mine, theirs = f"c-{unique()}", f"c-{unique()}"
+    other = new_token(cluster.made["east"], f"t-{unique()}", "--may-decide")
+    assert compute(cluster.east, mine, "6 * 7", store_as="answer")["text"] == "42"
+    made = set()
+    while len(made) < len(NODES):
+        gateway = cluster.west if len(made) % 2 else cluster.east
+        reply = compute(gateway, mine, "answer + '!'")
+        assert reply["text"] == "42!", reply
+        made.add(cluster.of(reply["run_id"]))
+    assert "NameError" in compute(cluster.west, theirs, "answer")["text"], "of another conversation"
+    assert "NameError" in compute(cluster.west, mine, "answer", secret=other)["text"], "of another owner"
+    assert compute(cluster.west, mine, "last_result")["text"] == "42!"
+    cluster.postgres.down()
+    try:
+        assert "not available" in compute(cluster.west, mine, "answer")["error"]
+    finally:
+        cluster.postgres.up()
+    wait_until(lambda: compute(cluster.east, mine, "answer").get("text") == "42", "it is there")

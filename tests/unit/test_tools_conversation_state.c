@@ -25,7 +25,7 @@ set_up (void)
 static char *
 get (struct conversation_states *states, const char *owner, const char *conversation, const char *name)
 {
-  g_autoptr (json_t) values = conversation_states_get (states, owner, conversation);
+  g_autoptr (json_t) values = conversation_states_get (states, owner, conversation, NULL);
   return g_strdup (json_string_value (json_object_get (values, name)));
 }
 
@@ -41,7 +41,7 @@ static void
 test_kept (void)
 {
   set_up ();
-  struct conversation_states *states = conversation_states_new (&config, "value");
+  struct conversation_states *states = conversation_states_new (&config, NULL, "value");
   g_assert_true (conversation_states_put (states, "a", "1", NULL, "first", NULL));
   g_assert_true (conversation_states_put (states, "a", "1", "word", "second", NULL));
   assert_has (states, "a", "1", CONVERSATION_STATE_LAST, "second");
@@ -65,7 +65,7 @@ test_values_bounded (void)
 {
   set_up ();
   g_autoptr (GError) problem = NULL;
-  struct conversation_states *states = conversation_states_new (&config, "value");
+  struct conversation_states *states = conversation_states_new (&config, NULL, "value");
   g_assert_true (conversation_states_put (states, "a", "1", "x", "1", NULL));
   g_assert_true (conversation_states_put (states, "a", "1", "y", "2", NULL));
   g_assert_true (conversation_states_put (states, "a", "1", "y", "3", NULL));
@@ -86,7 +86,7 @@ test_bytes_bounded (void)
   g_autoptr (GError) problem = NULL;
   g_autofree char *fits = g_strnfill (1000 - strlen (CONVERSATION_STATE_LAST), 'x');
   g_autofree char *over = g_strnfill (1001 - strlen (CONVERSATION_STATE_LAST), 'x');
-  struct conversation_states *states = conversation_states_new (&config, "value");
+  struct conversation_states *states = conversation_states_new (&config, NULL, "value");
   for (int i = 0; i < 100; i++)
     g_assert_true (conversation_states_put (states, "a", "1", NULL, fits, NULL));
   assert_has (states, "a", "1", CONVERSATION_STATE_LAST, fits);
@@ -101,7 +101,7 @@ static void
 test_conversations_bounded (void)
 {
   set_up ();
-  struct conversation_states *states = conversation_states_new (&config, "value");
+  struct conversation_states *states = conversation_states_new (&config, NULL, "value");
   g_assert_true (conversation_states_put (states, "a", "1", NULL, "1", NULL));
   g_assert_true (conversation_states_put (states, "a", "2", NULL, "2", NULL));
   assert_has (states, "a", "1", CONVERSATION_STATE_LAST, "1"); /* used: 2 is the oldest now */
@@ -122,7 +122,7 @@ test_expire (void)
 {
   set_up ();
   config.context_idle_ms = 20;
-  struct conversation_states *states = conversation_states_new (&config, "value");
+  struct conversation_states *states = conversation_states_new (&config, NULL, "value");
   g_assert_true (conversation_states_put (states, "a", "1", NULL, "1", NULL));
   gint64 deadline = g_get_monotonic_time () + 30 * G_USEC_PER_SEC;
   while (conversation_states_living (states) > 0 && g_get_monotonic_time () < deadline)
@@ -138,7 +138,7 @@ hammer (gpointer data)
   for (int i = 0; i < 2000; i++) {
     char conversation[2] = {(char)('0' + i % 5), '\0'};
     conversation_states_put (states, i % 2 ? "a" : "b", conversation, i % 3 ? NULL : "n", "text", NULL);
-    json_decref (conversation_states_get (states, "a", conversation));
+    json_decref (conversation_states_get (states, "a", conversation, NULL));
   }
   return NULL;
 }
@@ -147,7 +147,7 @@ static void
 test_threads (void)
 {
   set_up ();
-  struct conversation_states *states = conversation_states_new (&config, "value");
+  struct conversation_states *states = conversation_states_new (&config, NULL, "value");
   GThread *threads[4];
   for (gsize i = 0; i < G_N_ELEMENTS (threads); i++)
     threads[i] = g_thread_new ("hammer", hammer, states);
