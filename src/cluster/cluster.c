@@ -86,9 +86,10 @@ cluster_hear (gpointer data, const struct bus_message *message)
   if (entry && json_object_get (entry, "state")) {
     struct member *member = g_new (struct member, 1);
     *member = (struct member){json_incref (entry), g_get_monotonic_time ()};
-    g_hash_table_replace (cluster->members, g_strdup (key), member);
+    if (g_hash_table_replace (cluster->members, g_strdup (key), member))
+      cluster->doors_us = 0;
   } else if (!entry) /* it has left */
-    g_hash_table_remove (cluster->members, key);
+    cluster->doors_us = g_hash_table_remove (cluster->members, key) ? 0 : cluster->doors_us;
   g_mutex_unlock (&cluster->lock);
 }
 
@@ -130,6 +131,44 @@ cluster_knows (struct cluster *cluster, const char *instance, const char *tag)
   }
   g_mutex_unlock (&cluster->lock);
   return found;
+}
+
+REQUIRES (cluster)
+static guint
+cluster_count_doors (struct cluster *cluster)
+{
+  guint gateways = 0, all = 0;
+  gboolean is_gateway = FALSE;
+  GHashTableIter iter;
+  gpointer value;
+  cluster_prune (cluster);
+  g_hash_table_iter_init (&iter, cluster->members);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    const json_t *entry = ((const struct member *)value)->entry;
+    gboolean is_one = json_is_true (json_object_get (entry, "gateway"));
+    all++;
+    gateways += is_one;
+    is_gateway =
+        is_gateway || (is_one && strcmp (json_member_text (entry, "instance"), cluster->instance) == 0);
+  }
+  /* Without NATS it is not even known that this one is there: then it is as it was. */
+  return MAX (all == 0 ? cluster->doors : gateways == 0 ? all : gateways + !is_gateway, 1);
+}
+
+/* Each request asks, so they are counted when one comes or leaves, and once in a second for those that die.
+ */
+guint
+cluster_doors (struct cluster *cluster)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  g_mutex_lock (&cluster->lock);
+  if (cluster->doors_us == 0 || now_us - cluster->doors_us > (gint64)CLUSTER_BEAT_MS * 1000) {
+    cluster->doors = cluster_count_doors (cluster);
+    cluster->doors_us = now_us;
+  }
+  guint doors = cluster->doors;
+  g_mutex_unlock (&cluster->lock);
+  return doors;
 }
 
 guint32

@@ -38,6 +38,10 @@ void cluster_free (struct cluster *cluster);
 /* The tag of this node. */
 guint32 cluster_own_tag (const struct cluster *cluster);
 
+/* By how many daemons requests of callers come: the gateways, and this one; without gateways, all. At least
+ * 1. */
+guint cluster_doors (struct cluster *cluster);
+
 /* {"connected", "problem": text or null, "nodes": [entry with "here": whether it is this one, and "seen_ms":
  * how long ago]}, by name. The caller's. */
 json_t *cluster_list (struct cluster *cluster);

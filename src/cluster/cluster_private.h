@@ -26,7 +26,9 @@ struct cluster {
   GUARDED_BY (cluster) guint32 tag;
   GUARDED_BY (cluster) gboolean claimed, woken, ending;
   GUARDED_BY (cluster) char *problem;
-  GUARDED_BY (cluster) guint64 frees; /* how often a node said that it has room */
+  GUARDED_BY (cluster) guint doors;     /* as they were counted */
+  GUARDED_BY (cluster) gint64 doors_us; /* then */
+  GUARDED_BY (cluster) guint64 frees;   /* how often a node said that it has room */
   GCond freed;
 };
 

@@ -345,3 +345,35 @@ def test_values_of_a_conversation_are_found_by_every_node(cluster):
     finally:
         cluster.postgres.up()
     wait_until(lambda: compute(cluster.east, mine, "answer").get("text") == "42", "it is there")
+
+
+# ---- limits ----
+
+
+def test_limits_of_an_owner_are_of_all_gateways_together(cluster):
+    secret = new_token(cluster.made["east"], f"t-{unique()}", "--concurrent", "4")
+    begun = []
+
+    def begin(gateway):
+        """Whether one more is let in."""
+        try:
+            begun.append(Stream(gateway, "POST", "/v1/runs", {"code": FOREVER, "stream": True}, secret=secret))
+        except AssertionError as refused:
+            assert "too many requests of this caller are under way" in str(refused)
+            return False
+        return True
+
+    try:
+        assert [begin(gateway) for gateway in (cluster.east, cluster.east, cluster.east)] == [True, True, False]
+        assert [begin(gateway) for gateway in (cluster.west, cluster.west, cluster.west)] == [True, True, False]
+        cluster.east.stop()
+        wait_until(lambda: begin(cluster.west), "what was of the other is its own")
+    finally:
+        for stream in begun:
+            stream.close()
+        if cluster.east.process is None:
+            cluster.east.start()
+    wait_until(lambda: len(cluster.nodes()) == 4, "both are there again")
+    often = new_token(cluster.made["east"], f"t-{unique()}", "--rate", "60")
+    passed = [status(gateway, often) for gateway in (cluster.east, cluster.west) for _ in range(10)].count(200)
+    assert passed < 20 and passed >= 10, "each grants a half of the ten that come at once"

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "cluster/cluster.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"
@@ -70,12 +71,22 @@ http_server_tokens_changed (gpointer data)
   http_server_check_tokens (data);
 }
 
+static guint
+http_server_doors (gpointer data)
+{
+  const struct http_server *server = data;
+  struct cluster *cluster = server->service->engine->cluster;
+  return cluster ? cluster_doors (cluster) : 1;
+}
+
 static gboolean
 http_server_start (struct http_server *server, const struct http_server_options *options, GError **error)
 {
   server->identify = identify_new (server->config, server->service->engine->store, error);
-  if (server->identify)
+  if (server->identify) {
     identify_watch (server->identify, http_server_tokens_changed, server);
+    identify_share_limits (server->identify, http_server_doors, server);
+  }
   if (!server->identify || !http_listeners_start (server, error) ||
       (server->socket && !http_server_listen (server, server->socket, FALSE, error)))
     return FALSE;

@@ -153,6 +153,13 @@ identify_watch (struct identify *identify, void (*changed) (gpointer data), gpoi
 }
 
 void
+identify_share_limits (struct identify *identify, guint (*doors) (gpointer data), gpointer data)
+{
+  identify->doors = doors;
+  identify->doors_data = data;
+}
+
+void
 identify_free (struct identify *identify)
 {
   if (!identify)
@@ -522,6 +529,15 @@ may (const struct identify_facts *facts, struct identity *identity)
   return TRUE;
 }
 
+/* This daemon's part of the limit MOST: all daemons together grant no more than that, but each at least one.
+ */
+static guint64
+identify_part (const struct identify *identify, guint64 most)
+{
+  guint doors = identify->doors ? MAX (identify->doors (identify->doors_data), 1) : 1;
+  return MAX (most / doors, 1);
+}
+
 /* FACTOR times one owner's share, for KEY; *RET_COUNTED: until identity_clear. */
 static gboolean
 enter_as (struct identify *identify, struct identity *identity, const char *key, guint64 factor,
@@ -534,7 +550,8 @@ enter_as (struct identify *identify, struct identity *identity, const char *key,
   const char *of = factor == 1 ? "this caller" : "this service's users together";
   guint wait_s;
   enum rates_answer answer =
-      rates_enter (identify->owners, key, often * factor, at_once * factor, g_get_monotonic_time (), &wait_s);
+      rates_enter (identify->owners, key, identify_part (identify, often * factor),
+                   identify_part (identify, at_once * factor), g_get_monotonic_time (), &wait_s);
   *ret_counted = answer == RATES_YES;
   if (answer == RATES_YES)
     return TRUE;
