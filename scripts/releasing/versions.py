@@ -16,6 +16,7 @@ FILES = {
     "clients/typescript/src/version.ts": r'^export const VERSION = "([^"]+)"',
     "clients/typescript/package.json": r'^  "version": "([^"]+)"',
     "clients/typescript/package-lock.json": r'^  "version": "([^"]+)"|^      "name": "adder-client",\n      "version": "([^"]+)"',
+    "packaging/helm/Chart.yaml": r"^(?:version|appVersion): (\S+)",
 }
 # These say more than the version, so that no program can write them.
 WRITTEN = {
