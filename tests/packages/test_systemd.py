@@ -6,6 +6,8 @@ import re
 import pytest
 
 import booted
+import debian_root
+import harness
 from debian_machine import APT, Machine, packaged, skip_without
 
 SOCKET = "unix:/run/adder-server/adder.http.sock"
@@ -21,8 +23,8 @@ def system():
     if booted.hierarchy() is None:
         pytest.skip("no control groups that systemd could use")
     with Machine("bookworm") as machine:
-        machine.do(f"{APT} install systemd")
-        machine.install("adder")
+        machine.do(f"{APT} install systemd nats-server openssl")
+        machine.install("adder", "adder-nats")
         machine.do(f"cp {packaged('adder')} {PACKAGE}")
         with booted.Booted(machine) as running:
             running.wait_until_up()
@@ -95,13 +97,42 @@ def test_sessions_outlive_a_reload_and_an_upgrade(system, served):
     assert "ok" in system.run("adder", "history", "list", user="someone", variables=served).stdout
 
 
+@pytest.fixture
+def three_lines(system):
+    """Of a node's configuration; with Debian's NATS server and the secret of a cluster, all as docs/service.md has them."""
+    page = (debian_root.SOURCE / "docs/service.md").read_text().partition("## Three machines of a cluster")[2]
+    commands = re.search(r"```sh\napt-get install adder adder-nats nats-server\n(.*?)```", page, re.S)[1]
+    system.shell(commands.replace("0.0.0.0", "127.0.0.1"))
+    yield re.search(r"\[cluster\]\n.*\n.*\n", page)[0].replace("//gate:", "//127.0.0.1:")
+    system.run("systemctl", "disable", "--now", "nats-server")
+    system.shell("rm /etc/adder/adder.conf /etc/adder/cluster-secret")
+
+
+def nodes(system):
+    told = json.loads(system.run("adder", "node", "list", "--json", "--url", SOCKET).stdout)
+    return {node["node"]: (node["gateway"], node["state"]) for node in told["nodes"] if node["here"]}
+
+
+def test_a_node_of_a_cluster_is_the_unit_with_three_lines_more(system, three_lines, served):
+    """And so is a gateway, which runs nothing itself."""
+    host = system.run("hostname").stdout.strip()
+    for line, gateway in (("", False), ("gateway = true\n", True)):
+        system.shell(f"cat >/etc/adder/adder.conf <<'END'\n{three_lines}{line}[pool]\nqueue_wait_ms = 100\nEND\nsystemctl restart adder.service")
+        harness.wait_until(lambda: nodes(system) == {host: (gateway, "serving")}, "it is a node")
+        ended = system.run("adder", "run", "-c", "print(6 * 7)", user="someone", variables=served, check=False)
+        assert (ended.stdout, ended.returncode == 0) == (("", False) if gateway else ("42\n", True)), ended.stderr
+        system.run("systemctl", "stop", "adder.service")
+        assert "ending: drained" in system.run("journalctl", "--unit", "adder.service", "--lines", "20", "--output", "cat").stdout
+    system.run("systemctl", "start", "adder.service")
+
+
 def test_purging_ends_it_and_leaves_nothing(system):
     system.run("systemctl", "enable", "--now", "adder.socket", "adder.service")
     pid = status(system)["pid"]
-    system.run("dpkg", "--remove", "adder")
+    system.run("dpkg", "--remove", "adder-nats", "adder")
     assert system.run("test", "-e", f"/proc/{pid}", check=False).returncode != 0
     assert system.run("test", "-d", "/var/lib/adder-server/store").returncode == 0
-    system.run("dpkg", "--purge", "adder")
+    system.run("dpkg", "--purge", "adder-nats", "adder")
     left = system.shell("find / -xdev -name '*adder*' -not -path '/proc/*' -not -path '/sys/*' -not -path '/home/*'")
     assert left.split() == [PACKAGE]
     assert system.run("getent", "passwd", "adder", check=False).returncode != 0
