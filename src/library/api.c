@@ -57,6 +57,8 @@ adder_engine_new (const char *config_file, GError **error)
   public->store = store;
   public->recorder = recorder_new (store, engine->notifications);
   public->approvals = approvals_new (engine->host->config, engine->notifications);
+  if (store_is_shared (engine->host->config))
+    approvals_share (public->approvals, store);
   public->loops = loops_new (engine->host->config);
   public->runs = runs_new (engine->host->config, store);
   public->events = events_new (engine->notifications, engine->host->config->daemon_events);

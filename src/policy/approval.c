@@ -73,7 +73,14 @@ approvals_unref (struct approvals *approvals)
   g_queue_clear_full (&approvals->grants, grant_free);
   notifications_unref (approvals->notifications);
   g_mutex_clear (&approvals->lock);
+  store_unref (approvals->store);
   g_free (approvals);
+}
+
+void
+approvals_share (struct approvals *approvals, struct store *store)
+{
+  approvals->store = store_ref (store);
 }
 
 void
@@ -177,6 +184,12 @@ grant_key (enum approval_kind kind, const char *owner, const char *conversation,
   approval_digest_add (digest, "conversation", conversation, -1);
   approval_digest_add (digest, "place", place, -1);
   return approval_digest_end (digest);
+}
+
+char *
+approval_always_key (const char *owner, const char *conversation, const char *place)
+{
+  return grant_key (APPROVAL_OF_RUN, owner, conversation, place);
 }
 
 /* The grant that SUBJECT has, or NULL. Counts as its use. */
@@ -337,11 +350,119 @@ approval_decide (struct approvals *approvals, const struct approval_subject *sub
   return approval != NULL;
 }
 
+/* ---- in a cluster ---- */
+
+/* What every node knows of a request. */
+struct approval_known {
+  char *key;
+  struct approval_shared own, always;
+};
+
+static void
+approval_known_clear (struct approval_known *known)
+{
+  g_free (known->key);
+  approval_shared_clear (&known->own);
+  approval_shared_clear (&known->always);
+}
+
+static gboolean
+approval_known_read (struct approvals *approvals, const struct approval_subject *subject,
+                     struct approval_known *known, GError **error)
+{
+  known->key = approval_shared_key (subject->owner, subject->conversation, subject->digest);
+  if (!approval_shared_find (approvals->store, known->key, &known->own, error))
+    return FALSE;
+  if (!subject->conversation)
+    return TRUE;
+  g_autofree char *key = approval_always_key (subject->owner, subject->conversation, subject->place);
+  return approval_shared_find (approvals->store, key, &known->always, error);
+}
+
+/* The approval ID of this node is used up, or (ASKS) is there still. FALSE: it is not. */
+static gboolean
+approval_touch_own (struct approvals *approvals, const char *owner, const char *id, gboolean asks)
+{
+  g_mutex_lock (&approvals->lock);
+  approvals_purge (approvals);
+  struct approval *approval = id ? approvals_find (approvals, owner, id) : NULL;
+  if (approval && !asks && !approval->deciding)
+    approvals_remove (approvals, approval);
+  g_mutex_unlock (&approvals->lock);
+  return approval != NULL;
+}
+
+static gboolean
+approval_ask_shared (struct approvals *approvals, const struct approval_subject *subject, const char *key,
+                     struct approval_answer *answer, GError **error)
+{
+  g_mutex_lock (&approvals->lock);
+  const struct approval *approval = approval_ask (approvals, subject, error);
+  answer->id = approval ? g_strdup (approval->id) : NULL;
+  g_mutex_unlock (&approvals->lock);
+  const struct approval_shared shared = {.id = answer->id, .state = (char *)(guintptr) "pending"};
+  return answer->id && approval_shared_put (approvals->store, key, &shared, approvals->expire_us, error);
+}
+
+/* One that this node asked for before it was restarted is gone. */
+static gboolean
+approval_is_asked_for (struct approvals *approvals, const struct approval_subject *subject,
+                       const struct approval_shared *own)
+{
+  char digits[7];
+  id_digits (digits);
+  return g_strcmp0 (own->state, "pending") == 0 && own->id &&
+         (approval_touch_own (approvals, subject->owner, own->id, TRUE) ||
+          !g_str_has_suffix (own->id, digits));
+}
+
+static gboolean
+approval_decide_shared (struct approvals *approvals, const struct approval_subject *subject,
+                        const char *given, struct approval_known *known, struct approval_answer *answer,
+                        GError **error)
+{
+  struct approval_shared *own = &known->own;
+  gboolean is_taken = FALSE;
+  if (!approval_known_read (approvals, subject, known, error) ||
+      (g_strcmp0 (own->state, "approved") == 0 &&
+       !approval_shared_take (approvals->store, known->key, &is_taken, error)))
+    return FALSE;
+  if (subject->conversation && g_strcmp0 (own->state, "denied") == 0) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "it was denied%s%s (approval %s)",
+                 own->reason ? ": " : "", own->reason ? own->reason : "", own->id);
+    return FALSE;
+  }
+  if (given && g_strcmp0 (given, own->id) != 0)
+    answer->note = "the approval that was given is not known here: it was used or has expired";
+  answer->granted = is_taken || known->always.state;
+  if (answer->granted) {
+    answer->id = is_taken ? g_strdup (own->id) : NULL;
+    answer->decided = g_strdup (is_taken ? own->decided : known->always.decided);
+    (void)approval_touch_own (approvals, subject->owner, own->id, FALSE);
+    log_info ("approval %s is used", own->id ? own->id : APPROVAL_SHARED_ALWAYS);
+    return TRUE;
+  }
+  if (!approval_is_asked_for (approvals, subject, own))
+    return approval_ask_shared (approvals, subject, known->key, answer, error);
+  answer->id = g_strdup (own->id);
+  return TRUE;
+}
+
 gboolean
 approvals_decide (struct approvals *approvals, const struct approval_subject *subject, const char *given,
                   struct approval_answer *ret_answer, GError **error)
 {
   struct approval_answer answer = {0};
+  if (approvals->store && subject->kind == APPROVAL_OF_RUN) {
+    struct approval_known known = {0};
+    gboolean known_ok = approval_decide_shared (approvals, subject, given, &known, &answer, error);
+    approval_known_clear (&known);
+    if (known_ok)
+      *ret_answer = answer;
+    else
+      g_free (answer.id);
+    return known_ok;
+  }
   g_mutex_lock (&approvals->lock);
   gboolean ok = approval_decide (approvals, subject, given, &answer, error);
   g_mutex_unlock (&approvals->lock);

@@ -62,6 +62,10 @@ char *approval_digest_end (struct approval_digest *digest);
 struct approvals;
 /* NOTIFICATIONS, which is referenced, is told of what is asked for, decided and gone; NULL: nobody is. */
 struct approvals *approvals_new (const struct config *config, struct notifications *notifications);
+/* In a cluster, STORE tells its other nodes of approvals of runs: any of them grants what one of them asked
+ * for. Once. */
+struct store;
+void approvals_share (struct approvals *approvals, struct store *store);
 struct approvals *approvals_ref (struct approvals *approvals);
 void approvals_unref (struct approvals *approvals);
 

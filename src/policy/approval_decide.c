@@ -224,27 +224,78 @@ approval_decide_approve (struct approvals *approvals, const struct approver *by,
   return approval_decide_settle (approvals, approval, APPROVAL_APPROVED, by, NULL, always);
 }
 
+/* What other nodes of a cluster have to know of a decision. */
+struct approval_verdict {
+  char *key, *always_key; /* NULL: nothing */
+  struct approval_shared shared;
+};
+
+REQUIRES (approvals)
+static void
+approval_verdict_take (struct approvals *approvals, const struct approver *by, const char *id,
+                       gboolean always, struct approval_verdict *ret_verdict)
+{
+  const struct approval *approval =
+      approvals->store ? approval_decide_find (approvals, by->owner, id, NULL) : NULL;
+  if (!approval || approval->kind != APPROVAL_OF_RUN)
+    return;
+  *ret_verdict = (struct approval_verdict){
+      .key = approval_shared_key (approval->owner, approval->conversation, approval->digest),
+      .always_key =
+          always ? approval_always_key (approval->owner, approval->conversation, approval->place) : NULL,
+      .shared = {g_strdup (approval->id), g_strdup (state_names[approval->state]),
+                 approval_decided (approval), g_strdup (approval->reason)}};
+}
+
+/* Tells them; WHOLE is taken, and returned unless that fails: then the decision is to be repeated. */
+static json_t *
+approval_verdict_tell (struct approvals *approvals, struct approval_verdict *verdict, json_t *whole,
+                       GError **error)
+{
+  const struct approval_shared always = {.id = verdict->shared.id,
+                                         .state = (char *)(guintptr)APPROVAL_SHARED_ALWAYS,
+                                         .decided = verdict->shared.decided};
+  gboolean ok =
+      !verdict->key ||
+      (approval_shared_put (approvals->store, verdict->key, &verdict->shared, approvals->expire_us, error) &&
+       (!verdict->always_key ||
+        approval_shared_put (approvals->store, verdict->always_key, &always, approvals->always_us, error)));
+  g_free (verdict->key);
+  g_free (verdict->always_key);
+  approval_shared_clear (&verdict->shared);
+  if (ok)
+    return whole;
+  json_decref (whole);
+  return NULL;
+}
+
 json_t *
 approvals_approve (struct approvals *approvals, const struct approver *by, const char *id, gboolean always,
                    GError **error)
 {
+  struct approval_verdict verdict = {0};
   g_mutex_lock (&approvals->lock);
   json_t *whole = approval_decide_approve (approvals, by, id, always, error);
+  if (whole)
+    approval_verdict_take (approvals, by, id, always, &verdict);
   g_mutex_unlock (&approvals->lock);
-  return whole;
+  return approval_verdict_tell (approvals, &verdict, whole, error);
 }
 
 json_t *
 approvals_deny (struct approvals *approvals, const struct approver *by, const char *id, const char *reason,
                 GError **error)
 {
+  struct approval_verdict verdict = {0};
   g_mutex_lock (&approvals->lock);
   struct approval *approval = find_to_decide (approvals, by, id, error);
   json_t *whole = approval && approval_decide_carry_out (approvals, approval, FALSE, error)
                       ? approval_decide_settle (approvals, approval, APPROVAL_DENIED, by, reason, FALSE)
                       : NULL;
+  if (whole)
+    approval_verdict_take (approvals, by, id, FALSE, &verdict);
   g_mutex_unlock (&approvals->lock);
-  return whole;
+  return approval_verdict_tell (approvals, &verdict, whole, error);
 }
 
 /* ---- waiting ---- */

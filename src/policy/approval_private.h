@@ -6,6 +6,7 @@
 #include "common/guarded.h"
 #include "engine/host/id.h"
 #include "policy/approval.h"
+#include "policy/approval_shared.h"
 
 enum approval_state { APPROVAL_PENDING, APPROVAL_APPROVED, APPROVAL_DENIED };
 
@@ -39,6 +40,7 @@ struct approvals {
   approval_carry_out carry_out;
   gpointer carry_out_data;
   struct notifications *notifications; /* or NULL */
+  struct store *store;                 /* of a cluster; NULL: there is no other node */
 
   MUTEX (approvals) lock;
   GUARDED_BY (approvals) GQueue all;      /* struct approval, in the order of requests */
@@ -57,3 +59,6 @@ REQUIRES (approvals) void approvals_grant (struct approvals *approvals, const st
 REQUIRES (approvals)
 void approvals_changed (struct approvals *approvals, const struct approval *approval,
                         enum notification_change change);
+
+/* The key of an "always" among those of a cluster, for runs. The caller's. */
+char *approval_always_key (const char *owner, const char *conversation, const char *place);

@@ -85,6 +85,10 @@ static const char *const additions[] = {
     " noun TEXT NOT NULL, owner TEXT NOT NULL, conversation TEXT NOT NULL, state TEXT NOT NULL,"
     " used_ms BIGINT NOT NULL, PRIMARY KEY (noun, owner, conversation))",
     "CREATE INDEX conversation_states_used ON conversation_states (used_ms)",
+    /* Requests that somebody has to approve, or has (policy/approval_shared.c). */
+    "CREATE TABLE approvals ("
+    " key TEXT NOT NULL PRIMARY KEY, id TEXT, state TEXT NOT NULL, decided TEXT, reason TEXT,"
+    " expires_ms BIGINT NOT NULL)",
 };
 
 gint64

@@ -36,6 +36,9 @@ class Cluster:
                 f"[cluster]\nnats = {nats.url}\nsecret_file = {secret}\ngateway = {'true' if name in GATEWAYS else 'false'}\n"
                 f"[store]\nnode = {name}-{unique()}\nrecords = {self.records}\nblobs = {files}\n"
             )
+            (adder.config / "profiles").mkdir(exist_ok=True)
+            (adder.config / "profiles" / "asking.conf").write_text("[profile]\ntitle = for tests\napproval = always\n")
+            adder.own(adder.config / "profiles" / "asking.conf")
         self.east = Served(self.made["east"])
         self.west = Served(self.made["west"], token=False)
         self.west.secret = self.east.secret
@@ -377,3 +380,46 @@ def test_limits_of_an_owner_are_of_all_gateways_together(cluster):
     often = new_token(cluster.made["east"], f"t-{unique()}", "--rate", "60")
     passed = [status(gateway, often) for gateway in (cluster.east, cluster.west) for _ in range(10)].count(200)
     assert passed < 20 and passed >= 10, "each grants a half of the ten that come at once"
+
+
+# ---- approvals ----
+
+
+def ask(gateway, code, conversation=None):
+    reply = gateway.post("/v1/runs", {"code": code, "profile": "asking", **({"conversation": conversation} if conversation else {})})
+    assert reply.status == 200, reply
+    return reply.json()
+
+
+def decide(gateway, approval, how, **body):
+    reply = gateway.post(f"/v1/approvals/{approval}/{how}", body)
+    assert reply.status == 200, reply
+
+
+def test_an_approval_is_good_at_every_node_and_once(cluster):
+    ways = set()
+    while len(ways) < 2:  # used where it was asked for, and elsewhere
+        code = f"print('{unique()}')"
+        first, again = ask(cluster.east, code), [ask(cluster.west, code) for _ in range(4)]
+        approval = first["approval_id"]
+        assert first["outcome"] == "approval_required"
+        assert {each["approval_id"] for each in again} == {approval}, "it is one request, wherever it comes"
+        decide(cluster.west, approval, "approve")
+        ran = ask(cluster.east, code)
+        assert ran["outcome"] == "ok", ran
+        ways.add(cluster.of(approval) == cluster.of(ran["run_id"]))
+        assert {ask(cluster.west, code)["outcome"] for _ in range(4)} == {"approval_required"}, "once"
+
+
+def test_always_and_never_hold_at_every_node(cluster):
+    yes, no = f"c-{unique()}", f"c-{unique()}"
+    decide(cluster.east, ask(cluster.west, "1", yes)["approval_id"], "approve", always=True)
+    made = set()
+    while len(made) < len(NODES):
+        ran = ask(cluster.east, f"print('{unique()}')", yes)
+        assert ran["outcome"] == "ok", ran
+        made.add(cluster.of(ran["run_id"]))
+    decide(cluster.east, ask(cluster.west, "1", no)["approval_id"], "deny", reason="not today")
+    for _ in range(8):
+        refused = ask(cluster.east, "1", no)
+        assert refused["outcome"] == "refused" and "not today" in refused["error"]["message"], refused
