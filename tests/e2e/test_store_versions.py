@@ -56,3 +56,19 @@ def test_what_an_earlier_version_kept_is_there(own_adder, store):
     assert own_adder.run("1").outcome == "ok"
     own_adder.stop()
     assert migrated == shape(path)
+
+
+def test_tables_that_a_newer_adder_added_are_left_alone(own_adder):
+    """While the daemons of a cluster are replaced one by one, both versions use the database."""
+    assert own_adder.run("1").outcome == "ok"
+    own_adder.stop()
+    path = own_adder.state / "store/records.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE of_tomorrow (name TEXT NOT NULL)")
+        database.execute("UPDATE settings SET value = '999' WHERE name = 'additions'")
+    result = own_adder.run("print('kept')")
+    assert result.outcome == "ok" and not result.warnings
+    own_adder.stop()
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT count(*) FROM records").fetchall() == [(2,)]
+        assert database.execute("SELECT value FROM settings WHERE name = 'additions'").fetchall() == [("999",)]
