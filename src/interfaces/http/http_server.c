@@ -57,12 +57,15 @@ http_server_max_connections (const struct config *config)
 gboolean
 http_server_load_wire (struct http_server *server, GError **error)
 {
+  static GMutex loading; /* written once, since the connections of the first caller read it */
   if (g_atomic_pointer_get (&server->wire))
     return TRUE;
-  const struct wire_binding *wire = module_load (WIRE_MODULE, WIRE_SYMBOL, error);
-  /* A second caller writes nothing, since others read it already; the module is always the same. */
-  (void)g_atomic_pointer_compare_and_exchange (&server->wire, NULL, wire);
-  return wire != NULL;
+  g_mutex_lock (&loading);
+  if (!server->wire)
+    g_atomic_pointer_set (&server->wire, module_load (WIRE_MODULE, WIRE_SYMBOL, error));
+  gboolean loaded = server->wire != NULL;
+  g_mutex_unlock (&loading);
+  return loaded;
 }
 
 static void
