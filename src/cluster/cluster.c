@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/cluster_private.h"
-#include "cluster/tunnel_frames.h"
+#include "cluster/tunnel_end.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "adder_types.h"
@@ -83,13 +84,14 @@ cluster_hear (gpointer data, const struct bus_message *message)
   g_autoptr (json_t) entry =
       message->length > 0 ? json_parse_object (message->data, message->length, "a node", NULL) : NULL;
   g_mutex_lock (&cluster->lock);
-  if (entry && json_object_get (entry, "state")) {
+  if (!entry) /* it has left */
+    cluster->doors_us = g_hash_table_remove (cluster->members, key) ? 0 : cluster->doors_us;
+  else if (json_object_get (entry, "state")) {
     struct member *member = g_new (struct member, 1);
-    *member = (struct member){json_incref (entry), g_get_monotonic_time ()};
+    *member = (struct member){g_steal_pointer (&entry), g_get_monotonic_time ()};
     if (g_hash_table_replace (cluster->members, g_strdup (key), member))
       cluster->doors_us = 0;
-  } else if (!entry) /* it has left */
-    cluster->doors_us = g_hash_table_remove (cluster->members, key) ? 0 : cluster->doors_us;
+  }
   g_mutex_unlock (&cluster->lock);
 }
 
@@ -177,10 +179,22 @@ cluster_own_tag (const struct cluster *cluster)
   return cluster_tag ((struct cluster *)(guintptr)cluster);
 }
 
-void
+gboolean
 cluster_tag_text (struct cluster *cluster, char ret_text[8])
 {
-  tag_text (cluster_tag (cluster), ret_text);
+  g_mutex_lock (&cluster->lock);
+  tag_text (cluster->tag, ret_text);
+  gboolean claimed = cluster->claimed;
+  g_mutex_unlock (&cluster->lock);
+  return claimed;
+}
+
+void
+cluster_watch_tag (struct cluster *cluster, int event_fd)
+{
+  g_mutex_lock (&cluster->lock);
+  cluster->tag_fd = event_fd;
+  g_mutex_unlock (&cluster->lock);
 }
 
 /* ---- what this one tells ---- */
@@ -216,6 +230,10 @@ cluster_take_tag (struct cluster *cluster, guint32 tag, gboolean claimed)
   cluster->woken = TRUE;
   g_mutex_unlock (&cluster->lock);
   cluster->options.tagged (tag);
+  g_mutex_lock (&cluster->lock);
+  if (cluster->tag_fd >= 0)
+    (void)eventfd_write (cluster->tag_fd, 1);
+  g_mutex_unlock (&cluster->lock);
   if (claimed)
     log_info ("cluster: this is the node %s (%06x)", cluster->node, tag);
 }
@@ -376,9 +394,10 @@ cluster_new (const struct cluster_options *options, GError **error)
   cluster->instance = g_strdup (instance);
   cluster->secret = g_steal_pointer (&secret);
   cluster->started = text_time (g_get_real_time ());
-  cluster->members = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, member_free);
   g_mutex_init (&cluster->lock);
+  cluster->members = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, member_free);
   cluster->tag = tag_of (cluster->node);
+  cluster->tag_fd = -1;
   options->tagged (cluster->tag);
   const struct bus_options bus_options = {
       .servers = config->cluster_nats,
@@ -397,7 +416,9 @@ cluster_new (const struct cluster_options *options, GError **error)
   if (cluster->beats)
     cluster->frees_heard =
         binding->subscribe (cluster->bus, TUNNEL_FREE, NULL, FALSE, cluster_hear_free, cluster, error);
-  if (!cluster->frees_heard) {
+  if (cluster->frees_heard)
+    cluster->ends = tunnel_ends_new (cluster, error);
+  if (!cluster->ends) {
     cluster_free (cluster);
     return NULL;
   }
@@ -434,6 +455,7 @@ cluster_free (struct cluster *cluster)
     cluster->binding->unsubscribe (cluster->beats);
   if (cluster->frees_heard)
     cluster->binding->unsubscribe (cluster->frees_heard);
+  tunnel_ends_free (cluster->ends);
   if (cluster->bus)
     cluster->binding->close (cluster->bus);
   UNSHARED (cluster);
@@ -454,7 +476,7 @@ REQUIRES (cluster)
 static json_t *
 cluster_shown (struct cluster *cluster, const struct member *member)
 {
-  json_t *entry = json_copy (member->entry);
+  json_t *entry = json_deep_copy (member->entry); /* whose references are counted under the lock */
   gint64 silent_us = g_get_monotonic_time () - member->seen_us;
   gboolean here = strcmp (json_member_text (entry, "instance"), cluster->instance) == 0;
   json_object_set_new (entry, "here", json_boolean (here));

@@ -7,14 +7,12 @@
 #include "common/guarded.h"
 
 LOCK_CLASS (cluster);
-LOCK_CLASS (tunnel);
-LOCK_CLASS (served);
-LOCK_CLASS (tunnel_host);
 
 struct cluster {
   const struct bus_binding *binding;
   struct bus *bus;
   struct bus_subscription *beats, *frees_heard;
+  struct tunnel_ends *ends;
   char *secret;
   struct cluster_options options;
   char *node, *instance, *started;
@@ -25,6 +23,7 @@ struct cluster {
   GUARDED_BY (cluster) GHashTable *members; /* key: the tag as text; struct member */
   GUARDED_BY (cluster) guint32 tag;
   GUARDED_BY (cluster) gboolean claimed, woken, ending;
+  GUARDED_BY (cluster) int tag_fd; /* an eventfd, written to when the tag was claimed or changed; -1: none */
   GUARDED_BY (cluster) char *problem;
   GUARDED_BY (cluster) guint doors;     /* as they were counted */
   GUARDED_BY (cluster) gint64 doors_us; /* then */
@@ -32,8 +31,10 @@ struct cluster {
   GCond freed;
 };
 
-/* This node's tag, as it is written. */
-void cluster_tag_text (struct cluster *cluster, char ret_text[8]);
+/* This node's tag, as it is written; FALSE: it is not claimed yet, and may still become another. */
+gboolean cluster_tag_text (struct cluster *cluster, char ret_text[8]);
+/* EVENT_FD is written to when that changes; -1: no more. */
+void cluster_watch_tag (struct cluster *cluster, int event_fd);
 
 /* Waits until a node says that it has room, at most MS. */
 void cluster_wait_free (struct cluster *cluster, guint64 ms);
@@ -46,3 +47,7 @@ char *cluster_sign (struct cluster *cluster, const json_t *head);
 /* TEXT of LENGTH bytes, as cluster_sign made it here or elsewhere. The caller's; NULL with
  * ADDER_ERROR_REFUSED. */
 json_t *cluster_verify (struct cluster *cluster, const char *text, gsize length, GError **error);
+
+/* tunnel_end.c: the ends of all tunnels here. */
+struct tunnel_ends *tunnel_ends_new (struct cluster *cluster, GError **error);
+void tunnel_ends_free (struct tunnel_ends *ends);

@@ -3,14 +3,42 @@
  * back.
  *
  * Theory of operation. The request is one message: a line of JSON with its head, the caller and a signature
- * by the key that all nodes share, then its body. Its reply, and what follows in both directions, are frames:
- * a byte that says what it is, and bytes. Who sends more than the other has taken waits, so that a slow
- * client holds no more than a window of it in memory.
+ * by the secret that all nodes share, then its body. What follows in both directions are frames (frame.h).
+ * Each end has an address, which is its process and 128 random bits; a frame goes to the address of the
+ * other end. Who sends more than the other has taken waits, so that a slow client holds no more than a window
+ * of it in memory.
  *
- *     adder.1.any               requests for any node; each node subscribes once for each run that it could
- * take, so that the server finds no receiver where all are busy adder.1.node.TAG          requests for that
- * node adder.1.free              a node can take requests again adder.1.down.INSTANCE.N   frames to who asked
- *     adder.1.up.INSTANCE.N     frames to who answers */
+ *     adder.1.any          requests for any node; each node subscribes once for each run that it could take,
+ *                          so that the server finds no receiver where all are busy
+ *     adder.1.node.TAG     requests for that node
+ *     adder.1.free         a node can take requests again
+ *     adder.1.end.ADDRESS  frames; the process of ADDRESS has one subscription for all its ends
+ *
+ *     asks                              answers
+ *      |---- request, signed ------------->|  opens a connection of its HTTP server
+ *      |<--- TAKEN: its end's address -----|  and has not written to it
+ *      |---- GO -------------------------->|  writes the request: from now on it is under way
+ *      |<--- DATA, END --------------------|
+ *
+ * At most once. A node starts a request when GO comes, and one tunnel sends GO once, to the first node that
+ * took it, as long as it waits. So a node that was frozen, and wakes when another one has the request or the
+ * client was told of an error, does not start it, and neither does one that somebody sends a recorded request
+ * again, even another node than before: its end has a new random address, to which nobody sends GO. This
+ * needs no clocks that agree and no memory of what was seen. A deadline in the head would save the way back,
+ * but would have to allow for clocks that differ, by more than it takes to give up a silent node, and says
+ * nothing to a second node. The way costs less than its length, because the node opens its connection
+ * meanwhile.
+ *
+ * Who cannot be believed. The servers' permissions should let only nodes publish to and read adder.1.>, which
+ * has code and results in clear text. Who can publish nevertheless, and has recorded all messages, but does
+ * not know the secret, cannot have anything run, and no byte of theirs arrives: frames are sealed by a key of
+ * their end, derived from the secret and its address, and numbered, so that one that is changed, repeated or
+ * of another tunnel is ignored. They can only keep nodes busy.
+ *
+ * What is lost. The servers may drop messages, when they are restarted or a connection is too slow. The next
+ * frame's number shows it, and the tunnel fails. Who waits for bytes asks after a second of silence (ASK), so
+ * that there is a next frame, and gives up a node that is silent for three. The node looks whether those who
+ * ask are in the cluster. */
 #pragma once
 
 #include "cluster/cluster.h"
@@ -28,13 +56,15 @@ struct tunnel_request {
   guint64 wait_ms; /* for a node that has room */
 };
 
-/* Sends it, and waits until a node has taken it. HEAD is not changed. NULL with ADDER_ERROR_BUSY: no node had
- * room in time; ADDER_ERROR_UNAVAILABLE: the node is gone, or there is no connection; ADDER_ERROR_CANCELLED:
- * the client is gone. */
+/* Sends it, and waits until a node has taken it; one for any node is sent again where one does not answer.
+ * HEAD is not changed. NULL with ADDER_ERROR_BUSY: no node had room in time; ADDER_ERROR_UNAVAILABLE: the
+ * node is gone, or there is no connection; ADDER_ERROR_CANCELLED: the client is gone. */
 struct tunnel *tunnel_open (struct cluster *cluster, const struct tunnel_request *request, GError **error);
 /* The next bytes of the reply, at most SIZE; 0 at its end; -1 with ERROR, as above: the node is gone, or the
  * client is. */
 gssize tunnel_read (struct tunnel *tunnel, char *buffer, gsize size, GError **error);
+/* The reader has seen by what it read that the reply is whole: nothing further is of interest. */
+void tunnel_set_whole (struct tunnel *tunnel);
 /* What is not read yet is left, and the node hears of it. NULL is allowed. */
 void tunnel_close (struct tunnel *tunnel);
 
@@ -47,7 +77,8 @@ json_t *tunnel_call (struct cluster *cluster, const struct tunnel_request *reque
 struct tunnel_host;
 
 struct tunnel_host_options {
-  guint room; /* requests at once for any node */
+  guint room;                            /* requests at once for any node */
+  gboolean (*is_closed) (gpointer data); /* whether it takes none of those any more */
   /* A connected socket for the request with this HEAD, and what is to be written to it before the body, both
    * the caller's; -1 with ERROR. */
   int (*connect) (gpointer data, const json_t *head, char **ret_text, GError **error);

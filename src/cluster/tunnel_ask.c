@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks: all tunnels of a cluster, by number, and the frames that came for each. */
-#include <errno.h>
+/* Who asks: each request's own thread waits for its frames. */
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -8,55 +7,83 @@
 
 #include "adder_types.h"
 #include "base/fd.h"
-#include "cluster/tunnel_frames.h"
-#include "common/error.h"
+#include "cluster/tunnel.h"
+#include "cluster/tunnel_end.h"
 #include "common/json.h"
 #include "common/text.h"
 
-#define TAKEN_MS 2000 /* a node takes at once what it receives; one that does not is frozen or gone */
-#define RETRY_MS 50   /* where no node has room and none has said that it has */
-#define CHECK_MS 500  /* how often a node is looked for that sends nothing */
+#define TAKEN_MS  500  /* a node takes at once what it receives; one that does not is frozen or gone */
+#define TRIES     4    /* of nodes that do not answer, at least */
+#define RETRY_MS  50   /* where no node has room and none has said that it has */
+#define CHECK_MS  1000 /* a node that is silent so long is asked whether it is there, */
+#define CHECKS    3    /* so often */
+#define NODE_LOST "node_lost: the node that has it is gone"
+
+LOCK_CLASS (tunnel);
 
 struct tunnel {
-  struct cluster *cluster;
-  struct bus_subscription *down;
-  char *subject; /* of `down` */
-  char *node;    /* the tag of who took it; NULL: nobody yet */
-  char *up;      /* where that node hears of it */
+  struct tunnel_end end; /* the first member */
   int watch_fd;
-  int wake_fd;        /* an eventfd: a frame came */
+  int wake_fd;        /* an eventfd: something came */
+  gboolean feeds;     /* the body is longer than the first message */
   guint64 read, told; /* bytes of the reply: read, and of these told to the node */
   gsize offset;       /* in the first of `frames` */
   gboolean is_over;   /* the last frame was read */
 
   MUTEX (tunnel) lock;
-  GUARDED_BY (tunnel) GQueue frames; /* of GBytes: what it is, and bytes */
-  GUARDED_BY (tunnel) gboolean nobody;
+  GUARDED_BY (tunnel) GQueue *frames; /* of GBytes: a kind, and bytes */
+  GUARDED_BY (tunnel) guint64 seen;   /* bytes of the body that the node has taken */
+  GUARDED_BY (tunnel) guint asked;    /* since the last frame */
+  GUARDED_BY (tunnel) gboolean nobody, taken, given_up;
 };
 
 /* ---- what comes ---- */
 
+/* The first node that takes it in time starts it. */
+REQUIRES (tunnel)
 static void
-tunnel_hear (gpointer data, const struct bus_message *message)
+tunnel_hear_taken (struct tunnel *tunnel, const struct frame *frame)
 {
-  struct tunnel *tunnel = data;
+  const char *blank = memchr (frame->bytes, ' ', frame->length);
+  if (tunnel->taken || !blank)
+    return;
+  g_autofree char *address = g_strndup (blank + 1, (gsize)(frame->bytes + frame->length - blank - 1));
+  tunnel->taken = !tunnel->given_up && tunnel_end_bind (&tunnel->end, address);
+  if (tunnel->taken)
+    tunnel_end_send (&tunnel->end, FRAME_GO, "", 0);
+}
+
+static void
+tunnel_hear (struct tunnel_end *end, const struct frame *frame)
+{
+  struct tunnel *tunnel = (struct tunnel *)end;
+  gboolean wakes = TRUE;
   g_mutex_lock (&tunnel->lock);
-  if (message->nobody)
+  tunnel->asked = 0;
+  if (!frame)
     tunnel->nobody = TRUE;
-  else if (message->length > 0)
-    g_queue_push_tail (&tunnel->frames, g_bytes_new (message->data, message->length));
+  else if (frame->kind == FRAME_TAKEN) {
+    tunnel_hear_taken (tunnel, frame);
+    wakes = tunnel->feeds;
+  } else if (frame->kind == FRAME_SEEN)
+    wakes = tunnel->feeds && frame_number (frame->bytes, frame->length, G_MAXUINT64, &tunnel->seen);
+  else {
+    guint8 *copy = g_malloc (1 + frame->length);
+    copy[0] = (guint8)frame->kind;
+    memcpy (copy + 1, frame->bytes, frame->length);
+    g_queue_push_tail (tunnel->frames, g_bytes_new_take (copy, 1 + frame->length));
+  }
   g_mutex_unlock (&tunnel->lock);
-  (void)eventfd_write (tunnel->wake_fd, 1);
+  if (wakes)
+    (void)eventfd_write (tunnel->wake_fd, 1);
 }
 
 /* The first frame, or NULL; the tunnel's until it is dropped. */
 static GBytes *
-tunnel_first (struct tunnel *tunnel, gboolean *ret_nobody)
+tunnel_first (struct tunnel *tunnel)
 {
   g_mutex_lock (&tunnel->lock);
-  GBytes *frame = g_queue_peek_head (&tunnel->frames);
-  *ret_nobody = tunnel->nobody;
-  tunnel->nobody = FALSE;
+  GBytes *frame = g_queue_peek_head (tunnel->frames);
   g_mutex_unlock (&tunnel->lock);
   return frame;
 }
@@ -65,35 +92,9 @@ static void
 tunnel_drop_first (struct tunnel *tunnel)
 {
   g_mutex_lock (&tunnel->lock);
-  g_bytes_unref (g_queue_pop_head (&tunnel->frames));
+  g_bytes_unref (g_queue_pop_head (tunnel->frames));
   g_mutex_unlock (&tunnel->lock);
   tunnel->offset = 0;
-}
-
-enum tunnel_waited { WAITED_FRAME, WAITED_NOBODY, WAITED_LONG, WAITED_GONE };
-
-/* Waits for a frame, at most MS. */
-static enum tunnel_waited
-tunnel_wait (struct tunnel *tunnel, guint64 ms)
-{
-  gint64 end_us = g_get_monotonic_time () + (gint64)ms * 1000;
-  struct pollfd fds[] = {{tunnel->wake_fd, POLLIN, 0}, {tunnel->watch_fd, POLLRDHUP, 0}};
-  for (;;) {
-    gboolean nobody;
-    if (tunnel_first (tunnel, &nobody))
-      return WAITED_FRAME;
-    if (nobody)
-      return WAITED_NOBODY;
-    gint64 left_us = end_us - g_get_monotonic_time ();
-    if (left_us <= 0)
-      return WAITED_LONG;
-    int n = poll (fds, G_N_ELEMENTS (fds), (int)(left_us / 1000 + 1));
-    if (n > 0 && fds[1].revents)
-      return WAITED_GONE;
-    eventfd_t count;
-    if (n > 0)
-      (void)eventfd_read (tunnel->wake_fd, &count);
-  }
 }
 
 static gboolean
@@ -103,161 +104,181 @@ tunnel_fail (GError **error, AdderError code, const char *text)
   return FALSE;
 }
 
-/* The reason of a frame FAILED: a code in digits, a blank, words. */
+/* As a frame FAILED has it. */
 static gboolean
 tunnel_fail_as_told (const char *text, gsize length, GError **error)
 {
-  g_autofree char *copy = g_strndup (text, length), *told = text_one_line (copy, -1);
-  char *words;
-  guint64 code = g_ascii_strtoull (told, &words, 10);
-  return tunnel_fail (error, code <= ADDER_ERROR_EXISTS ? (AdderError)code : ADDER_ERROR_FAILED,
-                      *words == ' ' ? words + 1 : words);
+  guint64 code;
+  const char *blank = memchr (text, ' ', length);
+  if (!blank || !frame_number (text, (gsize)(blank - text), ADDER_ERROR_EXISTS, &code))
+    return tunnel_fail (error, ADDER_ERROR_FAILED, "a node answers what is not of the protocol of nodes");
+  g_autofree char *words = g_strndup (blank + 1, (gsize)(text + length - blank - 1));
+  g_autofree char *line = text_one_line (words, -1);
+  return tunnel_fail (error, (AdderError)code, line);
+}
+
+enum tunnel_waited { WAITED_NEWS, WAITED_LONG, WAITED_GONE };
+
+/* Waits until something comes, or END_US. */
+static enum tunnel_waited
+tunnel_wait (struct tunnel *tunnel, gint64 end_us)
+{
+  struct pollfd fds[] = {{tunnel->wake_fd, POLLIN, 0}, {tunnel->watch_fd, POLLRDHUP, 0}};
+  gint64 left_us;
+  while ((left_us = end_us - g_get_monotonic_time ()) > 0) {
+    eventfd_t count;
+    if (poll (fds, G_N_ELEMENTS (fds), (int)(left_us / 1000 + 1)) <= 0)
+      continue;
+    if (fds[1].revents)
+      return WAITED_GONE;
+    if (fds[0].revents && eventfd_read (tunnel->wake_fd, &count) == 0)
+      return WAITED_NEWS;
+  }
+  return WAITED_LONG;
+}
+
+/* Waits for news of a node that has taken the request, and asks it for some. FALSE with ERROR. */
+static gboolean
+tunnel_await (struct tunnel *tunnel, GError **error)
+{
+  enum tunnel_waited waited = tunnel_wait (tunnel, g_get_monotonic_time () + CHECK_MS * 1000);
+  if (waited == WAITED_GONE)
+    return tunnel_fail (error, ADDER_ERROR_CANCELLED, "the client is gone");
+  if (waited == WAITED_NEWS)
+    return TRUE;
+  g_mutex_lock (&tunnel->lock);
+  gboolean lost = tunnel->asked++ == CHECKS;
+  g_mutex_unlock (&tunnel->lock);
+  if (lost)
+    return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, NODE_LOST);
+  tunnel_end_send (&tunnel->end, FRAME_ASK, "", 0);
+  return TRUE;
 }
 
 /* ---- asking ---- */
 
-/* The line and the body of the first message; the caller's. */
-static GByteArray *
-tunnel_message (struct cluster *cluster, const struct tunnel_request *request)
+/* Sends the line and the beginning of the body. */
+static gboolean
+tunnel_send_request (struct tunnel *tunnel, const struct tunnel_request *request, GError **error)
 {
+  struct cluster *cluster = tunnel->end.cluster;
   gsize first = MIN (request->length, TUNNEL_FIRST_BYTES);
   g_autofree char *digest =
       g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)request->body, first);
+  g_autofree char *reply = g_strconcat (TUNNEL_END, tunnel->end.address, NULL);
+  g_autofree char *subject =
+      request->node ? g_strconcat (TUNNEL_NODE, request->node, NULL) : g_strdup (TUNNEL_ANY);
   g_autoptr (json_t) head = json_copy (request->head);
-  json_object_set_new (head, "asks", json_text_or_null (cluster->instance));
+  json_object_set_new (head, "to", json_text_or_null (tunnel->end.address));
   json_object_set_new (head, "length", json_integer ((json_int_t)request->length));
   json_object_set_new (head, "sha256", json_text_or_null (digest));
   g_autofree char *line = cluster_sign (cluster, head);
-  GByteArray *message = g_byte_array_new ();
+  g_autoptr (GByteArray) message = g_byte_array_new ();
   g_byte_array_append (message, (const guint8 *)line, (guint)strlen (line));
   g_byte_array_append (message, (const guint8 *)"\n", 1);
   g_byte_array_append (message, (const guint8 *)request->body, (guint)first);
-  return message;
+  return cluster->binding->publish (cluster->bus, subject, reply, (const char *)message->data, message->len,
+                                    error);
 }
 
-/* The node has it: from now on frames go to it. */
+enum tunnel_placed { PLACED, PLACED_NOBODY, PLACED_SILENT, PLACED_FAILED };
+
+/* What has become of the request, when the wait for a node has WAITED; FALSE: it goes on. */
 static gboolean
-tunnel_take (struct tunnel *tunnel, GError **error)
+tunnel_see_placed (struct tunnel *tunnel, enum tunnel_waited waited, enum tunnel_placed *ret_placed)
 {
-  gboolean nobody;
-  gsize length;
-  const char *frame = g_bytes_get_data (tunnel_first (tunnel, &nobody), &length);
-  if (frame[0] == FRAME_FAILED)
-    return tunnel_fail_as_told (frame + 1, length - 1, error);
-  if (frame[0] != FRAME_TAKEN)
-    return tunnel_fail (error, ADDER_ERROR_FAILED, "a node answers what is not of the protocol of nodes");
-  tunnel->node = g_strndup (frame + 1, length - 1);
-  tunnel->up = g_strconcat (TUNNEL_UP, tunnel->subject + strlen (TUNNEL_DOWN), NULL);
-  tunnel_drop_first (tunnel);
-  return TRUE;
+  g_mutex_lock (&tunnel->lock);
+  gboolean told = !g_queue_is_empty (tunnel->frames), taken = tunnel->taken, nobody = tunnel->nobody;
+  tunnel->given_up = waited == WAITED_LONG && !taken;
+  g_mutex_unlock (&tunnel->lock);
+  *ret_placed = told || taken ? PLACED : nobody ? PLACED_NOBODY : PLACED_SILENT;
+  return told || (taken && tunnel->feeds) || nobody || waited == WAITED_LONG;
 }
 
-#define NODE_LOST "node_lost: the node that has it is gone"
-#define NO_ROOM   "every node of the cluster is busy"
-
-/* Sends MESSAGE to SUBJECT, again and again where nobody has room, until a node takes it. */
-static gboolean
-tunnel_place (struct tunnel *tunnel, const struct tunnel_request *request, const GByteArray *message,
-              GError **error)
+/* Sends the request, and waits for a node that takes it. */
+static enum tunnel_placed
+tunnel_place (struct tunnel *tunnel, const struct tunnel_request *request, GError **error)
 {
-  struct cluster *cluster = tunnel->cluster;
-  gint64 end_us = g_get_monotonic_time () + (gint64)request->wait_ms * 1000;
-  g_autofree char *subject =
-      request->node ? g_strconcat (TUNNEL_NODE, request->node, NULL) : g_strdup (TUNNEL_ANY);
-  for (;;) {
-    if (!cluster->binding->publish (cluster->bus, subject, tunnel->subject, (const char *)message->data,
-                                    message->len, error))
-      return FALSE;
-    switch (tunnel_wait (tunnel, TAKEN_MS)) {
-    case WAITED_FRAME:
-      return tunnel_take (tunnel, error);
-    case WAITED_GONE:
-      return tunnel_fail (error, ADDER_ERROR_CANCELLED, "the client is gone");
-    case WAITED_LONG:
-      return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, "the node does not answer");
-    case WAITED_NOBODY:
-    default:
-      break;
+  gint64 end_us = g_get_monotonic_time () + TAKEN_MS * 1000;
+  enum tunnel_waited waited = WAITED_NEWS;
+  enum tunnel_placed placed;
+  if (!tunnel_send_request (tunnel, request, error))
+    return PLACED_FAILED;
+  while (!tunnel_see_placed (tunnel, waited, &placed))
+    if ((waited = tunnel_wait (tunnel, end_us)) == WAITED_GONE) {
+      tunnel_fail (error, ADDER_ERROR_CANCELLED, "the client is gone");
+      return PLACED_FAILED;
     }
-    if (request->node)
-      return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, NODE_LOST);
-    if (g_get_monotonic_time () >= end_us)
-      return tunnel_fail (error, ADDER_ERROR_BUSY, NO_ROOM);
-    cluster_wait_free (cluster, RETRY_MS);
-  }
+  return placed;
 }
 
-static void
-tunnel_send (struct tunnel *tunnel, char kind, const char *bytes, gsize length)
-{
-  g_autofree char *frame = g_malloc (length + 1);
-  frame[0] = kind;
-  memcpy (frame + 1, bytes, length);
-  (void)tunnel->cluster->binding->publish (tunnel->cluster->bus, tunnel->up, NULL, frame, length + 1, NULL);
-}
-
-/* What the node has taken of the body, by a frame SEEN; FALSE: what came is the reply. */
-static gboolean
-tunnel_see (struct tunnel *tunnel, guint64 *ret_seen)
-{
-  gboolean nobody;
-  gsize length;
-  const char *frame = g_bytes_get_data (tunnel_first (tunnel, &nobody), &length);
-  if (frame[0] != FRAME_SEEN)
-    return FALSE;
-  g_autofree char *digits = g_strndup (frame + 1, length - 1);
-  *ret_seen = g_ascii_strtoull (digits, NULL, 10);
-  tunnel_drop_first (tunnel);
-  return TRUE;
-}
-
-/* Sends the rest of the body, as far as the node wants it. */
+/* Sends the rest of the body, as far as the node wants it; a reply ends that. */
 static gboolean
 tunnel_feed (struct tunnel *tunnel, const struct tunnel_request *request, GError **error)
 {
-  guint64 seen = 0;
-  for (gsize sent = MIN (request->length, TUNNEL_FIRST_BYTES); sent < request->length;) {
-    if (sent - MIN (seen, sent) < TUNNEL_WINDOW) {
+  for (gsize sent = MIN (request->length, TUNNEL_FIRST_BYTES);
+       sent < request->length && !tunnel_first (tunnel);) {
+    g_mutex_lock (&tunnel->lock);
+    gsize under_way = sent - MIN (tunnel->seen, sent);
+    g_mutex_unlock (&tunnel->lock);
+    if (under_way < TUNNEL_WINDOW) {
       gsize part = MIN (request->length - sent, TUNNEL_FRAME_BYTES);
-      tunnel_send (tunnel, FRAME_DATA, request->body + sent, part);
+      tunnel_end_send (&tunnel->end, FRAME_DATA, request->body + sent, part);
       sent += part;
-      continue;
-    }
-    switch (tunnel_wait (tunnel, CHECK_MS)) {
-    case WAITED_FRAME:
-      if (!tunnel_see (tunnel, &seen))
-        return TRUE;
-      break;
-    case WAITED_GONE:
-      return tunnel_fail (error, ADDER_ERROR_CANCELLED, "the client is gone");
-    case WAITED_NOBODY:
-    case WAITED_LONG:
-    default:
-      if (!cluster_knows (tunnel->cluster, NULL, tunnel->node))
-        return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, NODE_LOST);
-    }
+    } else if (!tunnel_await (tunnel, error))
+      return FALSE;
   }
+  return TRUE;
+}
+
+static struct tunnel *
+tunnel_new (struct cluster *cluster, const struct tunnel_request *request)
+{
+  struct tunnel *tunnel = g_new0 (struct tunnel, 1);
+  tunnel->watch_fd = request->watch_fd;
+  tunnel->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  tunnel->feeds = request->length > TUNNEL_FIRST_BYTES;
+  g_mutex_init (&tunnel->lock);
+  tunnel->frames = g_queue_new ();
+  tunnel_end_add (&tunnel->end, cluster, tunnel_hear);
+  return tunnel;
+}
+
+/* Whether it is sent again, after nodes did not answer SILENT times. */
+static gboolean
+tunnel_may_retry (struct cluster *cluster, const struct tunnel_request *request, enum tunnel_placed placed,
+                  guint silent, gint64 end_us, GError **error)
+{
+  gboolean late = g_get_monotonic_time () >= end_us;
+  if (placed == PLACED_FAILED)
+    return FALSE;
+  /* While it is known it may only have to connect again. */
+  if (placed == PLACED_NOBODY && request->node && (late || !cluster_knows (cluster, NULL, request->node)))
+    return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, NODE_LOST);
+  /* A node that does not answer may have subscribed for several, and get them again. */
+  if (placed == PLACED_SILENT && silent >= TRIES && (late || request->node))
+    return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, "a node of the cluster does not answer");
+  if (placed == PLACED_NOBODY && late)
+    return tunnel_fail (error, ADDER_ERROR_BUSY, "every node of the cluster is busy");
+  if (placed == PLACED_NOBODY)
+    cluster_wait_free (cluster, RETRY_MS);
   return TRUE;
 }
 
 struct tunnel *
 tunnel_open (struct cluster *cluster, const struct tunnel_request *request, GError **error)
 {
-  static guint numbers; /* atomic */
-  struct tunnel *tunnel = g_new0 (struct tunnel, 1);
-  tunnel->cluster = cluster;
-  tunnel->watch_fd = request->watch_fd;
-  tunnel->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-  g_mutex_init (&tunnel->lock);
-  g_queue_init (&tunnel->frames);
-  tunnel->subject =
-      g_strdup_printf (TUNNEL_DOWN "%s.%u", cluster->instance, (guint)g_atomic_int_add ((gint *)&numbers, 1));
-  tunnel->down =
-      cluster->binding->subscribe (cluster->bus, tunnel->subject, NULL, FALSE, tunnel_hear, tunnel, error);
-  g_autoptr (GByteArray) message = tunnel_message (cluster, request);
-  if (tunnel->down && tunnel_place (tunnel, request, message, error) && tunnel_feed (tunnel, request, error))
-    return tunnel;
-  tunnel_close (tunnel);
+  gint64 end_us = g_get_monotonic_time () + (gint64)request->wait_ms * 1000;
+  enum tunnel_placed placed;
+  guint silent = 0;
+  do {
+    struct tunnel *tunnel = tunnel_new (cluster, request);
+    placed = tunnel_place (tunnel, request, error);
+    if (placed == PLACED && tunnel_feed (tunnel, request, error))
+      return tunnel;
+    tunnel_close (tunnel);
+    silent += placed == PLACED_SILENT;
+  } while (placed != PLACED && tunnel_may_retry (cluster, request, placed, silent, end_us, error));
   return NULL;
 }
 
@@ -276,64 +297,51 @@ tunnel_copy (struct tunnel *tunnel, GBytes *frame, char *buffer, gsize size)
   if (at + part == length)
     tunnel_drop_first (tunnel);
   if (tunnel->read - tunnel->told > TUNNEL_WINDOW / 4) {
-    char digits[24];
-    g_snprintf (digits, sizeof digits, "%" G_GUINT64_FORMAT, tunnel->read);
-    tunnel_send (tunnel, FRAME_SEEN, digits, strlen (digits));
+    tunnel_end_send_number (&tunnel->end, FRAME_SEEN, tunnel->read);
     tunnel->told = tunnel->read;
   }
   return part;
 }
 
-/* Reads from the first frame; FALSE: it has none. */
-static gboolean
-tunnel_read_first (struct tunnel *tunnel, char *buffer, gsize size, gssize *ret_read, GError **error)
+/* Reads from the first frame; 0: it has no bytes, or there is none. */
+static gssize
+tunnel_read_first (struct tunnel *tunnel, char *buffer, gsize size, GError **error)
 {
-  gboolean nobody;
   gsize length;
-  GBytes *frame = tunnel_first (tunnel, &nobody);
+  GBytes *frame = tunnel_first (tunnel);
   const char *bytes = frame ? g_bytes_get_data (frame, &length) : NULL;
   if (!bytes)
-    return FALSE;
+    return 0;
   switch (bytes[0]) {
   case FRAME_DATA:
-    *ret_read = (gssize)tunnel_copy (tunnel, frame, buffer, size);
-    return TRUE;
+    return (gssize)tunnel_copy (tunnel, frame, buffer, size);
   case FRAME_END:
     tunnel->is_over = TRUE;
-    *ret_read = 0;
-    return TRUE;
+    return 0;
   case FRAME_FAILED:
     tunnel->is_over = TRUE;
     tunnel_fail_as_told (bytes + 1, length - 1, error);
-    *ret_read = -1;
-    return TRUE;
-  case FRAME_SEEN:
+    return -1;
   default:
     tunnel_drop_first (tunnel);
-    return FALSE;
+    return 0;
   }
 }
 
 gssize
 tunnel_read (struct tunnel *tunnel, char *buffer, gsize size, GError **error)
 {
-  gssize read = 0;
-  while (!tunnel->is_over && !tunnel_read_first (tunnel, buffer, size, &read, error))
-    switch (tunnel_wait (tunnel, CHECK_MS)) {
-    case WAITED_GONE:
-      tunnel_fail (error, ADDER_ERROR_CANCELLED, "the client is gone");
+  gssize read;
+  while ((read = tunnel_read_first (tunnel, buffer, size, error)) == 0 && !tunnel->is_over)
+    if (!tunnel_first (tunnel) && !tunnel_await (tunnel, error))
       return -1;
-    case WAITED_LONG:
-      if (cluster_knows (tunnel->cluster, NULL, tunnel->node))
-        break;
-      tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, NODE_LOST);
-      return -1;
-    case WAITED_FRAME:
-    case WAITED_NOBODY:
-    default:
-      break;
-    }
   return read;
+}
+
+void
+tunnel_set_whole (struct tunnel *tunnel)
+{
+  tunnel->is_over = TRUE;
 }
 
 void
@@ -341,16 +349,12 @@ tunnel_close (struct tunnel *tunnel)
 {
   if (!tunnel)
     return;
-  if (tunnel->up && !tunnel->is_over)
-    tunnel_send (tunnel, FRAME_LEFT, "", 0);
-  if (tunnel->down)
-    tunnel->cluster->binding->unsubscribe (tunnel->down);
+  if (!tunnel->is_over)
+    tunnel_end_send (&tunnel->end, FRAME_LEFT, "", 0);
+  tunnel_end_remove (&tunnel->end);
   UNSHARED (tunnel);
-  g_queue_clear_full (&tunnel->frames, (GDestroyNotify)g_bytes_unref);
+  g_queue_free_full (tunnel->frames, (GDestroyNotify)g_bytes_unref);
   g_mutex_clear (&tunnel->lock);
   fd_close (&tunnel->wake_fd);
-  g_free (tunnel->subject);
-  g_free (tunnel->node);
-  g_free (tunnel->up);
   g_free (tunnel);
 }

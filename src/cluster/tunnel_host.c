@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who answers: one thread moves bytes between the sockets of requests and the bus. */
-#include "cluster/tunnel.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,26 +11,40 @@
 
 #include "adder_types.h"
 #include "base/fd.h"
-#include "cluster/tunnel_frames.h"
+#include "cluster/tunnel.h"
+#include "cluster/tunnel_end.h"
 #include "common/error.h"
 #include "common/json.h"
+#include "common/log.h"
 
-#define EVENTS   64
-#define CHECK_MS 1000 /* how often it is looked whether those who ask are still there */
+#define EVENTS      64
+#define CHECK_MS    1000         /* how often it is looked whether those who ask are still there */
+#define GO_MS       3000         /* how long a request waits for GO */
+#define COMPLAIN_MS 10000        /* at most one line of the log in that time */
+#define HEAD_MAX    (256 * 1024) /* of a request, with its signature */
+#define NODE_ENDS   "node_lost: the node that has it ends"
+
+LOCK_CLASS (served);
+LOCK_CLASS (tunnel_host);
 
 /* A request under way; freed by the host's thread alone. */
 struct served {
+  struct tunnel_end end; /* the first member */
   struct tunnel_host *host;
-  struct bus_subscription *up;
-  char *down;      /* the subject of frames to who asked */
-  char *asks;      /* their instance */
+  char *asks;      /* the instance of those who ask */
   gboolean is_any; /* it took an offer */
-  int fd;          /* of the socket */
+  gint64 since_us;
 
   MUTEX (served) lock;
   GUARDED_BY (served) GByteArray *pending; /* for the socket */
+  GUARDED_BY (served) guint64 missing;     /* bytes of the body */
   GUARDED_BY (served) guint64 sent, seen;  /* bytes of the reply */
   GUARDED_BY (served) guint64 taken, told; /* bytes of the request: written, and of these told */
+  GUARDED_BY (served) int fd;              /* of the connection */
+  GUARDED_BY (served) gboolean connected;  /* it is made, or cannot be */
+  GUARDED_BY (served) gboolean begun;      /* GO has come */
+  GUARDED_BY (served) gboolean started;    /* both; the thread watches it */
+  GUARDED_BY (served) gboolean cut;        /* the reply ends early */
   GUARDED_BY (served) gboolean over;
 };
 
@@ -46,14 +58,18 @@ struct offer {
 struct tunnel_host {
   struct cluster *cluster;
   struct tunnel_host_options options;
-  struct bus_subscription *own; /* requests for this node */
+  struct bus_subscription *own; /* requests for this node; NULL: it has no tag yet */
   int epoll_fd, wake_fd;
   GThread *thread;
   GPtrArray *offers; /* the thread's, of struct offer */
+  char *buffer;      /* the thread's, of TUNNEL_FRAME_BYTES */
+  gint any_over;     /* atomic: one of `served` is */
 
   MUTEX (tunnel_host) lock;
+  GUARDED_BY (tunnel_host) char tag[8];        /* of `own` */
   GUARDED_BY (tunnel_host) GHashTable *served; /* of struct served, as a set */
   GUARDED_BY (tunnel_host) guint taken;        /* by requests for any node */
+  GUARDED_BY (tunnel_host) gint64 complained_us;
   GUARDED_BY (tunnel_host) gboolean ending;
 };
 
@@ -66,13 +82,10 @@ host_wake (struct tunnel_host *host)
 /* ---- frames ---- */
 
 static void
-served_publish (const struct served *served, char kind, const char *bytes, gsize length)
+tunnel_end_send_failed (struct tunnel_end *end, int code, const char *words)
 {
-  const struct cluster *cluster = served->host->cluster;
-  g_autofree char *frame = g_malloc (length + 1);
-  frame[0] = kind;
-  memcpy (frame + 1, bytes, length);
-  (void)cluster->binding->publish (cluster->bus, served->down, NULL, frame, length + 1, NULL);
+  g_autofree char *reason = g_strdup_printf ("%d %s", code, words);
+  tunnel_end_send (end, FRAME_FAILED, reason, strlen (reason));
 }
 
 /* What to wait for: bytes of the reply while those who ask have room, room in the socket while bytes wait. */
@@ -88,55 +101,116 @@ served_arm (struct served *served)
   (void)epoll_ctl (served->host->epoll_fd, EPOLL_CTL_MOD, served->fd, &event);
 }
 
-static void
-served_hear (gpointer data, const struct bus_message *message)
-{
-  struct served *served = data;
-  if (message->length == 0)
-    return;
-  const char *bytes = message->data + 1;
-  gsize length = message->length - 1;
-  g_mutex_lock (&served->lock);
-  if (message->data[0] == FRAME_DATA && served->pending->len + length <= 2 * TUNNEL_WINDOW)
-    g_byte_array_append (served->pending, (const guint8 *)bytes, (guint)length);
-  else if (message->data[0] == FRAME_SEEN) {
-    g_autofree char *digits = g_strndup (bytes, length);
-    served->seen = MIN (served->sent, g_ascii_strtoull (digits, NULL, 10));
-  } else /* they left, or do not keep to the protocol */
-    shutdown (served->fd, SHUT_RDWR);
-  served_arm (served);
-  g_mutex_unlock (&served->lock);
-}
-
 REQUIRES (served)
 static void
 served_write (struct served *served)
 {
-  ssize_t n = send (served->fd, served->pending->data, served->pending->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+  ssize_t n = served->pending->len == 0 ? 0
+                                        : send (served->fd, served->pending->data, served->pending->len,
+                                                MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n <= 0)
     return;
   g_byte_array_remove_range (served->pending, 0, (guint)n);
   served->taken += (guint64)n;
   if (served->taken - served->told > TUNNEL_WINDOW / 4) {
-    char digits[24];
-    g_snprintf (digits, sizeof digits, "%" G_GUINT64_FORMAT, served->taken);
-    served_publish (served, FRAME_SEEN, digits, strlen (digits));
+    tunnel_end_send_number (&served->end, FRAME_SEEN, served->taken);
     served->told = served->taken;
   }
 }
 
 REQUIRES (served)
 static void
+served_set_over (struct served *served)
+{
+  served->over = TRUE;
+  g_atomic_int_set (&served->host->any_over, TRUE);
+}
+
+/* Its connection's server finds the socket shut, and cancels what needs its caller. */
+REQUIRES (served)
+static void
+served_cut (struct served *served)
+{
+  served->cut = TRUE;
+  if (served->fd >= 0)
+    shutdown (served->fd, SHUT_RDWR);
+  if (served->connected && !served->started) { /* the thread does not watch its socket */
+    served_set_over (served);
+    host_wake (served->host);
+  }
+}
+
+/* From now on the request is under way. */
+REQUIRES (served)
+static gboolean
+served_start (struct served *served)
+{
+  struct epoll_event event = {.data.ptr = served};
+  served->started = epoll_ctl (served->host->epoll_fd, EPOLL_CTL_ADD, served->fd, &event) == 0;
+  if (!served->started)
+    return FALSE;
+  served_write (served);
+  served_arm (served);
+  return TRUE;
+}
+
+/* FALSE: those who ask do not keep to the protocol, or left. */
+REQUIRES (served)
+static gboolean
+served_hear_kind (struct served *served, const struct frame *frame)
+{
+  switch (frame->kind) {
+  case FRAME_GO:
+    served->begun = TRUE;
+    return !served->connected || served_start (served);
+  case FRAME_DATA:
+    if (frame->length > served->missing || served->pending->len + frame->length > 2 * TUNNEL_WINDOW)
+      return FALSE;
+    served->missing -= frame->length;
+    g_byte_array_append (served->pending, (const guint8 *)frame->bytes, (guint)frame->length);
+    return TRUE;
+  case FRAME_SEEN:
+    return frame_number (frame->bytes, frame->length, served->sent, &served->seen);
+  case FRAME_ASK:
+    tunnel_end_send_number (&served->end, FRAME_SEEN, served->taken);
+    return TRUE;
+  case FRAME_FAILED:
+    tunnel_end_send (&served->end, FRAME_FAILED, frame->bytes, frame->length);
+    return FALSE;
+  default:
+    return FALSE;
+  }
+}
+
+static void
+served_hear (struct tunnel_end *end, const struct frame *frame)
+{
+  struct served *served = (struct served *)end;
+  if (!frame)
+    return;
+  g_mutex_lock (&served->lock);
+  if (!served->cut && !served_hear_kind (served, frame))
+    served_cut (served);
+  if (served->started) {
+    served_write (served);
+    served_arm (served);
+  }
+  g_mutex_unlock (&served->lock);
+}
+
+REQUIRES (served)
+static void
 served_read (struct served *served)
 {
-  g_autofree char *buffer = g_malloc (TUNNEL_FRAME_BYTES);
+  char *buffer = served->host->buffer;
   ssize_t n = recv (served->fd, buffer, TUNNEL_FRAME_BYTES, MSG_DONTWAIT);
   if (n > 0) {
     served->sent += (guint64)n;
-    served_publish (served, FRAME_DATA, buffer, (gsize)n);
+    tunnel_end_send (&served->end, FRAME_DATA, buffer, (gsize)n);
   } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-    served_publish (served, FRAME_END, "", 0);
-    served->over = TRUE;
+    if (!served->cut)
+      tunnel_end_send (&served->end, FRAME_END, "", 0);
+    served_set_over (served);
   }
 }
 
@@ -146,110 +220,143 @@ static void
 served_free (gpointer data)
 {
   struct served *served = data;
-  if (served->up)
-    served->host->cluster->binding->unsubscribe (served->up);
+  tunnel_end_remove (&served->end);
   UNSHARED (served);
   g_byte_array_unref (served->pending);
   g_mutex_clear (&served->lock);
   fd_close (&served->fd);
-  g_free (served->down);
   g_free (served->asks);
   g_free (served);
 }
 
-/* What does not exist yet is refused by its subject. */
-static void
-host_refuse (struct tunnel_host *host, const char *down, const GError *problem)
-{
-  g_autofree char *frame = g_strdup_printf ("%c%d %s", FRAME_FAILED, problem->code, problem->message);
-  (void)host->cluster->binding->publish (host->cluster->bus, down, NULL, frame, strlen (frame), NULL);
-}
-
-/* The head of MESSAGE, whose body is as it was signed. The caller's. */
-static json_t *
-host_parse (struct tunnel_host *host, const struct bus_message *message, const char **ret_body,
-            gsize *ret_length, GError **error)
-{
-  const char *end = memchr (message->data, '\n', message->length);
-  gsize line = end ? (gsize)(end - message->data) : message->length;
-  g_autoptr (json_t) head = cluster_verify (host->cluster, message->data, line, error);
-  if (!head)
-    return NULL;
-  *ret_body = end ? end + 1 : "";
-  *ret_length = end ? message->length - line - 1 : 0;
-  g_autofree char *digest =
-      g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)*ret_body, *ret_length);
-  if (strcmp (digest, json_member_text (head, "sha256")) == 0)
-    return g_steal_pointer (&head);
-  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_REFUSED, "a request of a node was changed on its way");
-  return NULL;
-}
-
-static struct served *
-served_new (struct tunnel_host *host, const json_t *head, const char *down, int fd, const char *text,
-            const char *body, gsize length)
-{
-  struct served *served = g_new0 (struct served, 1);
-  served->host = host;
-  served->down = g_strdup (down);
-  served->asks = g_strdup (json_member_text (head, "asks"));
-  served->fd = fd;
-  g_mutex_init (&served->lock);
-  served->pending = g_byte_array_new ();
-  g_byte_array_append (served->pending, (const guint8 *)text, (guint)strlen (text));
-  g_byte_array_append (served->pending, (const guint8 *)body, (guint)length);
-  g_autofree char *subject = g_strconcat (TUNNEL_UP, down + strlen (TUNNEL_DOWN), NULL);
-  served->up =
-      host->cluster->binding->subscribe (host->cluster->bus, subject, NULL, FALSE, served_hear, served, NULL);
-  return served;
-}
-
-/* Takes the request in MESSAGE, or refuses it. */
-static gboolean
-host_take (struct tunnel_host *host, const struct bus_message *message, gboolean is_any, GError **error)
-{
+struct received {
+  json_t *head;
   const char *body;
   gsize length;
-  g_autofree char *text = NULL;
-  g_autoptr (json_t) head = host_parse (host, message, &body, &length, error);
-  int fd = head ? host->options.connect (host->options.data, head, &text, error) : -1;
-  if (fd < 0)
+  guint64 missing; /* bytes of the body that do not come with it */
+};
+
+/* MESSAGE as it was signed. FALSE with ERROR; the caller's head otherwise. */
+static gboolean
+host_parse (struct tunnel_host *host, const struct bus_message *message, struct received *ret_received,
+            GError **error)
+{
+  const char *end = memchr (message->data, '\n', MIN (message->length, HEAD_MAX));
+  g_autoptr (json_t) head =
+      end ? cluster_verify (host->cluster, message->data, (gsize)(end - message->data), error) : NULL;
+  if (!head) {
+    if (!end)
+      g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "what came is no request of a node");
     return FALSE;
-  struct served *served = served_new (host, head, message->reply, fd, text, body, length);
-  served->is_any = is_any;
-  struct epoll_event event = {.events = EPOLLIN | EPOLLOUT, .data.ptr = served};
-  char tag[8];
-  cluster_tag_text (host->cluster, tag);
-  served_publish (served, FRAME_TAKEN, tag, strlen (tag));
-  g_mutex_lock (&host->lock);
-  g_hash_table_add (host->served, served);
-  host->taken += is_any;
-  (void)epoll_ctl (host->epoll_fd, EPOLL_CTL_ADD, fd, &event);
-  g_mutex_unlock (&host->lock);
+  }
+  const char *body = end + 1;
+  gsize first = message->length - (gsize)(body - message->data);
+  json_int_t length = json_integer_value (json_object_get (head, "length"));
+  g_autofree char *digest = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)body, first);
+  if (length < (json_int_t)first || strcmp (digest, json_member_text (head, "sha256")) != 0) {
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+                         "a request of a node was changed on its way");
+    return FALSE;
+  }
+  *ret_received = (struct received){g_steal_pointer (&head), body, first, (guint64)length - first};
   return TRUE;
 }
 
+/* Nothing is answered to whoever sends what no node did. */
 static void
-host_hear (struct tunnel_host *host, const struct bus_message *message, gboolean is_any)
+host_complain (struct tunnel_host *host, const GError *problem)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  g_mutex_lock (&host->lock);
+  gboolean silent = now_us - host->complained_us < COMPLAIN_MS * 1000;
+  if (!silent)
+    host->complained_us = now_us;
+  g_mutex_unlock (&host->lock);
+  if (!silent)
+    log_warning ("cluster: %s", problem->message);
+}
+
+static struct served *
+served_new (struct tunnel_host *host, const struct received *received, gboolean is_any)
+{
+  const char *to = json_member_text (received->head, "to");
+  struct served *served = g_new0 (struct served, 1);
+  served->host = host;
+  served->asks = g_strndup (to, strcspn (to, "."));
+  served->is_any = is_any;
+  served->since_us = g_get_monotonic_time ();
+  g_mutex_init (&served->lock);
+  served->fd = -1;
+  served->missing = received->missing;
+  served->pending = g_byte_array_new ();
+  g_byte_array_append (served->pending, (const guint8 *)received->body, (guint)received->length);
+  tunnel_end_add (&served->end, host->cluster, served_hear);
+  return served;
+}
+
+/* FALSE: the host is ending, or those who ask have no address. */
+static gboolean
+host_add (struct tunnel_host *host, struct served *served, const char *to)
+{
+  g_mutex_lock (&host->lock);
+  gboolean added = !host->ending && tunnel_end_bind (&served->end, to);
+  if (added) {
+    g_autofree char *told = g_strconcat (host->tag, " ", served->end.address, NULL);
+    g_hash_table_add (host->served, served);
+    host->taken += served->is_any;
+    tunnel_end_send (&served->end, FRAME_TAKEN, told, strlen (told));
+  }
+  g_mutex_unlock (&host->lock);
+  return added;
+}
+
+/* Opens the connection, while GO is on its way. The host's thread may free SERVED when it returns. */
+static void
+host_connect (struct tunnel_host *host, struct served *served, const json_t *head)
 {
   g_autoptr (GError) problem = NULL;
-  if (!message->reply || !g_str_has_prefix (message->reply, TUNNEL_DOWN))
+  g_autofree char *text = NULL;
+  int fd = host->options.connect (host->options.data, head, &text, &problem);
+  g_mutex_lock (&served->lock);
+  served->fd = fd;
+  served->connected = TRUE;
+  if (fd < 0)
+    tunnel_end_send_failed (&served->end, problem->code, problem->message);
+  else
+    g_byte_array_prepend (served->pending, (const guint8 *)text, (guint)strlen (text));
+  if (fd < 0 || served->cut || (served->begun && !served_start (served)))
+    served_cut (served);
+  g_mutex_unlock (&served->lock);
+}
+
+static void
+host_take (struct tunnel_host *host, const struct bus_message *message, gboolean is_any)
+{
+  g_autoptr (GError) problem = NULL;
+  struct received received;
+  if (!host_parse (host, message, &received, &problem)) {
+    host_complain (host, problem);
     return;
-  if (!host_take (host, message, is_any, &problem))
-    host_refuse (host, message->reply, problem);
+  }
+  g_autoptr (json_t) head = received.head;
+  struct served *served = served_new (host, &received, is_any);
+  if (host_add (host, served, json_member_text (head, "to")))
+    host_connect (host, served, head);
+  else
+    served_free (served);
 }
 
 static void
 host_hear_own (gpointer data, const struct bus_message *message)
 {
-  host_hear (data, message, FALSE);
+  host_take (data, message, FALSE);
 }
 
 static void
 offer_hear (gpointer data, const struct bus_message *message)
 {
   struct offer *offer = data;
-  host_hear (offer->host, message, TRUE);
+  host_take (offer->host, message, TRUE);
   g_atomic_int_set (&offer->used, TRUE);
   host_wake (offer->host);
 }
@@ -291,13 +398,37 @@ host_renew_offers (struct tunnel_host *host)
       g_ptr_array_remove_index_fast (host->offers, i);
   }
   g_mutex_lock (&host->lock);
-  guint room = host->ending ? 0 : host->options.room - MIN (host->taken, host->options.room);
+  guint room = host->options.room - MIN (host->taken, host->options.room);
+  if (host->ending || !host->own || host->options.is_closed (host->options.data))
+    room = 0;
   g_mutex_unlock (&host->lock);
   gboolean had_none = host->offers->len == 0;
+  if (room == 0)
+    g_ptr_array_set_size (host->offers, 0);
   while (host->offers->len < room && host_offer (host))
     ;
   if (had_none && host->offers->len > 0)
     (void)cluster->binding->publish (cluster->bus, TUNNEL_FREE, NULL, "", 0, NULL);
+}
+
+/* Hears requests for the tag of this node, once it is claimed and whenever it becomes another. */
+static void
+host_follow_tag (struct tunnel_host *host)
+{
+  const struct cluster *cluster = host->cluster;
+  char tag[8];
+  g_mutex_lock (&host->lock);
+  gboolean is_new = cluster_tag_text (host->cluster, tag) && strcmp (tag, host->tag) != 0;
+  g_mutex_unlock (&host->lock);
+  if (!is_new)
+    return;
+  g_autofree char *subject = g_strconcat (TUNNEL_NODE, tag, NULL);
+  if (host->own)
+    cluster->binding->unsubscribe (host->own);
+  host->own = cluster->binding->subscribe (cluster->bus, subject, NULL, FALSE, host_hear_own, host, NULL);
+  g_mutex_lock (&host->lock);
+  g_strlcpy (host->tag, host->own ? tag : "", sizeof host->tag);
+  g_mutex_unlock (&host->lock);
 }
 
 /* ---- the thread ---- */
@@ -311,7 +442,19 @@ host_is_ending (struct tunnel_host *host)
   return ending;
 }
 
-/* Removes those that are over, and of those who ask and are gone. */
+/* LOOK: ends those of callers who are gone, and those that never got GO. */
+static void
+served_look (struct served *served)
+{
+  gint64 waited_us = g_get_monotonic_time () - served->since_us;
+  gboolean gone = !cluster_knows (served->host->cluster, served->asks, NULL);
+  g_mutex_lock (&served->lock);
+  if (!served->cut && (gone || (!served->begun && waited_us > GO_MS * 1000)))
+    served_cut (served);
+  g_mutex_unlock (&served->lock);
+}
+
+/* Removes those that are over. */
 static void
 host_bury (struct tunnel_host *host, gboolean look)
 {
@@ -322,14 +465,15 @@ host_bury (struct tunnel_host *host, gboolean look)
   g_hash_table_iter_init (&iter, host->served);
   while (g_hash_table_iter_next (&iter, &at, NULL)) {
     struct served *served = at;
+    if (look)
+      served_look (served);
     g_mutex_lock (&served->lock);
-    if (look && !cluster_knows (host->cluster, served->asks, NULL))
-      shutdown (served->fd, SHUT_RDWR);
     gboolean is_over = served->over;
+    if (is_over)
+      (void)epoll_ctl (host->epoll_fd, EPOLL_CTL_DEL, served->fd, NULL);
     g_mutex_unlock (&served->lock);
     if (!is_over)
       continue;
-    (void)epoll_ctl (host->epoll_fd, EPOLL_CTL_DEL, served->fd, NULL);
     host->taken -= served->is_any;
     g_ptr_array_add (over, served);
     g_hash_table_iter_remove (&iter);
@@ -344,9 +488,9 @@ host_live (gpointer data)
   struct epoll_event events[EVENTS];
   gint64 looked_us = g_get_monotonic_time ();
   while (!host_is_ending (host)) {
+    host_follow_tag (host);
     host_renew_offers (host);
     int n = epoll_wait (host->epoll_fd, events, EVENTS, CHECK_MS);
-    gboolean any_over = FALSE;
     for (int i = 0; i < n; i++) {
       struct served *served = events[i].data.ptr;
       eventfd_t count;
@@ -360,13 +504,12 @@ host_live (gpointer data)
       if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
         served_read (served);
       served_arm (served);
-      any_over = any_over || served->over;
       g_mutex_unlock (&served->lock);
     }
     gboolean look = g_get_monotonic_time () - looked_us > CHECK_MS * 1000;
     if (look)
       looked_us = g_get_monotonic_time ();
-    if (any_over || look)
+    if (g_atomic_int_compare_and_exchange (&host->any_over, TRUE, FALSE) || look)
       host_bury (host, look);
   }
   return NULL;
@@ -376,27 +519,22 @@ struct tunnel_host *
 tunnel_host_new (struct cluster *cluster, const struct tunnel_host_options *options, GError **error)
 {
   struct tunnel_host *host = g_new0 (struct tunnel_host, 1);
-  char tag[8];
   host->cluster = cluster;
   host->options = *options;
+  host->buffer = g_malloc (TUNNEL_FRAME_BYTES);
+  g_mutex_init (&host->lock);
   host->served = g_hash_table_new (NULL, NULL);
   host->offers = g_ptr_array_new_with_free_func (offer_free);
-  g_mutex_init (&host->lock);
   host->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
   host->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   struct epoll_event event = {.events = EPOLLIN};
   if (host->epoll_fd < 0 || host->wake_fd < 0 ||
-      epoll_ctl (host->epoll_fd, EPOLL_CTL_ADD, host->wake_fd, &event) < 0)
+      epoll_ctl (host->epoll_fd, EPOLL_CTL_ADD, host->wake_fd, &event) < 0) {
     error_from_errno (error, errno, "cannot watch the sockets of other nodes' requests");
-  else {
-    cluster_tag_text (cluster, tag);
-    g_autofree char *subject = g_strconcat (TUNNEL_NODE, tag, NULL);
-    host->own = cluster->binding->subscribe (cluster->bus, subject, NULL, FALSE, host_hear_own, host, error);
-  }
-  if (!host->own) {
     tunnel_host_free (host);
     return NULL;
   }
+  cluster_watch_tag (cluster, host->wake_fd);
   host->thread = g_thread_new ("tunnels", host_live, host);
   return host;
 }
@@ -406,8 +544,7 @@ tunnel_host_free (struct tunnel_host *host)
 {
   if (!host)
     return;
-  if (host->own)
-    host->cluster->binding->unsubscribe (host->own);
+  cluster_watch_tag (host->cluster, -1);
   g_mutex_lock (&host->lock);
   host->ending = TRUE;
   g_mutex_unlock (&host->lock);
@@ -415,15 +552,21 @@ tunnel_host_free (struct tunnel_host *host)
   if (host->thread)
     g_thread_join (host->thread);
   g_ptr_array_unref (host->offers);
+  if (host->own)
+    host->cluster->binding->unsubscribe (host->own);
   UNSHARED (tunnel_host);
   GHashTableIter iter;
-  gpointer served;
+  gpointer at;
   g_hash_table_iter_init (&iter, host->served);
-  while (g_hash_table_iter_next (&iter, &served, NULL))
+  while (g_hash_table_iter_next (&iter, &at, NULL)) {
+    struct served *served = at;
+    tunnel_end_send_failed (&served->end, ADDER_ERROR_UNAVAILABLE, NODE_ENDS);
     served_free (served);
+  }
   g_hash_table_unref (host->served);
   g_mutex_clear (&host->lock);
   fd_close (&host->epoll_fd);
   fd_close (&host->wake_fd);
+  g_free (host->buffer);
   g_free (host);
 }

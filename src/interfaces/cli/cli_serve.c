@@ -228,8 +228,9 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   }
   struct tunnel_host *tunnels = NULL;
   if (cluster && http) {
-    const struct tunnel_host_options tunnel_options = {
-        config->cluster_gateway ? 0 : (guint)config->max_running, http_node_connect, http};
+    const struct tunnel_host_options tunnel_options = {config->cluster_gateway ? 0
+                                                                               : (guint)config->max_running,
+                                                       http_node_is_closed, http_node_connect, http};
     tunnels = tunnel_host_new (cluster, &tunnel_options, error);
   }
   log_info ("adder %s listens on %s", adder_version (), socket);

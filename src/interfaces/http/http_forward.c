@@ -2,13 +2,15 @@
 /* Requests that another node of the cluster answers. Who asks about a run or session finds its node in the
  * id; what needs a sandbox and has none yet goes to any node that has room. All else is answered where it
  * came: its answer is in the store, or in the configuration. */
-#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "cluster/tunnel.h"
 #include "common/json.h"
 #include "engine/host/id.h"
 #include "interfaces/http/http_private.h"
+#include "interfaces/http/http_problem.h"
+#include "interfaces/http/run_reply.h"
 #include "library/library.h"
 #include "store/departed.h"
 #include "store/records.h"
@@ -18,6 +20,7 @@
   (1024 * 1024) /* of a reply that is sent as one; a longer one is passed on as it comes                     \
                  */
 #define PART_BYTES (64 * 1024)
+#define NO_HTTP    "a node answered no HTTP"
 
 enum forward { FORWARD_NOT, FORWARD_ANY, FORWARD_NODE, FORWARD_ALL };
 
@@ -120,7 +123,9 @@ http_forward_body (struct http_request *request, gsize *ret_length)
 
 struct forwarded {
   struct tunnel *tunnel;
-  GString *begun; /* what of the body came with the head */
+  GString *begun;  /* what of the body came with the head */
+  guint64 length;  /* of the body; G_MAXUINT64: as long as it comes */
+  gboolean events; /* text/event-stream */
 };
 
 /* TUNNEL is taken. */
@@ -128,7 +133,7 @@ static struct forwarded *
 forwarded_new (struct tunnel *tunnel)
 {
   struct forwarded *forwarded = g_new (struct forwarded, 1);
-  *forwarded = (struct forwarded){tunnel, g_string_new (NULL)};
+  *forwarded = (struct forwarded){tunnel, g_string_new (NULL), G_MAXUINT64, FALSE};
   return forwarded;
 }
 
@@ -156,7 +161,7 @@ http_forward_read_head (struct tunnel *tunnel, GString *text, GError **error)
     g_string_append_len (text, buffer, n);
   }
   if (!end) {
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, "a node answered no HTTP");
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, NO_HTTP);
     return NULL;
   }
   char *head = g_strndup (text->str, (gsize)(end - text->str));
@@ -168,13 +173,16 @@ http_forward_read_head (struct tunnel *tunnel, GString *text, GError **error)
 static int
 http_forward_status (const char *head)
 {
+  guint64 status;
   const char *blank = strchr (head, ' ');
-  return blank ? atoi (blank) : 0;
+  g_autofree char *digits = blank ? g_strndup (blank + 1, strspn (blank + 1, "0123456789")) : NULL;
+  return digits && g_ascii_string_to_unsigned (digits, 10, 100, 599, &status, NULL) ? (int)status : 0;
 }
 
-/* Sets the headers in LINES, but the type, which is returned and theirs. */
+/* Takes what FORWARDED needs from the headers in LINES, which are cut; sets those of REQUEST's reply, unless
+ * that is NULL. The type is returned, and theirs. */
 static const char *
-http_forward_set_headers (struct http_request *request, char **lines)
+http_forward_headers (struct http_request *request, struct forwarded *forwarded, char **lines)
 {
   const char *type = NULL;
   for (char **line = lines; *line; line++) {
@@ -185,10 +193,35 @@ http_forward_set_headers (struct http_request *request, char **lines)
     g_strstrip (value);
     if (g_ascii_strcasecmp (*line, "Content-Type") == 0)
       type = value;
-    else if (http_forward_passes (*line))
+    else if (g_ascii_strcasecmp (*line, "Content-Length") == 0)
+      (void)g_ascii_string_to_unsigned (value, 10, 0, G_MAXUINT64, &forwarded->length, NULL);
+    else if (request && http_forward_passes (*line))
       http_set_header (request, *line, value);
   }
+  if (request && request->head_only)
+    forwarded->length = 0;
+  else if (forwarded->length != G_MAXUINT64)
+    forwarded->length -= MIN (forwarded->begun->len, forwarded->length);
+  forwarded->events = type && g_str_has_prefix (type, "text/event-stream");
   return type;
+}
+
+/* The next bytes of the body; 0 at its end, which need not have come as a frame where its length is known. */
+static gssize
+http_forward_read (struct forwarded *forwarded, char *buffer, gsize size, GError **error)
+{
+  gssize n = forwarded->length == 0 ? 0 : tunnel_read (forwarded->tunnel, buffer, size, error);
+  if (n > 0 && forwarded->length != G_MAXUINT64)
+    forwarded->length -= MIN ((guint64)n, forwarded->length);
+  if (n < 0 || forwarded->length == G_MAXUINT64)
+    return n;
+  if (forwarded->length == 0)
+    tunnel_set_whole (forwarded->tunnel);
+  else if (n == 0) {
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, "a node broke its answer off");
+    return -1;
+  }
+  return n;
 }
 
 /* FALSE: there is more than is sent as one. */
@@ -198,7 +231,7 @@ http_forward_read_whole (struct forwarded *forwarded, GError **error)
   char buffer[PART_BYTES];
   gssize n;
   while (forwarded->begun->len < WHOLE_BYTES) {
-    n = tunnel_read (forwarded->tunnel, buffer, sizeof buffer, error);
+    n = http_forward_read (forwarded, buffer, sizeof buffer, error);
     if (n <= 0)
       return TRUE;
     g_string_append_len (forwarded->begun, buffer, n);
@@ -206,39 +239,50 @@ http_forward_read_whole (struct forwarded *forwarded, GError **error)
   return FALSE;
 }
 
+/* The reader of a reply that ends early must not believe that it is whole: a stream of events says so, any
+ * other breaks off. */
+static void
+http_forward_break_off (struct http_stream *stream, const struct forwarded *forwarded, const GError *problem)
+{
+  if (forwarded->events)
+    run_events_tell (stream, "problem", http_problem_told (NULL, FALSE, problem));
+  else
+    shutdown (http_stream_watch_fd (stream), SHUT_RDWR);
+}
+
 static void
 http_forward_produce (struct http_stream *stream, gpointer data)
 {
+  g_autoptr (GError) problem = NULL;
   struct forwarded *forwarded = data;
   char buffer[PART_BYTES];
   gssize n;
   gboolean sent = http_stream_write (stream, forwarded->begun->str, forwarded->begun->len);
-  while (sent && (n = tunnel_read (forwarded->tunnel, buffer, sizeof buffer, NULL)) > 0)
+  while (sent && (n = http_forward_read (forwarded, buffer, sizeof buffer, &problem)) > 0)
     sent = http_stream_write (stream, buffer, (gsize)n);
+  if (problem)
+    http_forward_break_off (stream, forwarded, problem);
 }
 
 /* Passes the reply on; FORWARDED is taken. */
 static gboolean
 http_forward_reply (struct http_request *request, struct forwarded *forwarded, GError **error)
 {
-  g_autofree char *head = http_forward_read_head (forwarded->tunnel, forwarded->begun, error);
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *head = http_forward_read_head (forwarded->tunnel, forwarded->begun, &problem);
   g_auto (GStrv) lines = head ? g_strsplit (head, "\r\n", -1) : NULL;
   int status = head ? http_forward_status (head) : 0;
-  if (status == 0) {
-    forwarded_free (forwarded);
-    return FALSE;
-  }
-  const char *type = http_forward_set_headers (request, lines + 1);
-  gboolean streams = type && g_str_has_prefix (type, "text/event-stream");
-  if (streams || !http_forward_read_whole (forwarded, error)) {
+  if (head && status == 0)
+    g_set_error_literal (&problem, ADDER_ERROR, ADDER_ERROR_FAILED, NO_HTTP);
+  const char *type = head ? http_forward_headers (request, forwarded, lines + 1) : NULL;
+  if (!problem && (forwarded->events || !http_forward_read_whole (forwarded, &problem))) {
     http_reply_produced_chunks (request, status, type, http_forward_produce, forwarded, forwarded_free);
     return TRUE;
   }
-  if (*error) {
-    forwarded_free (forwarded);
-    return FALSE;
-  }
-  http_reply_bytes (request, status, type, forwarded->begun->str, forwarded->begun->len);
+  if (problem)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  else
+    http_reply_bytes (request, status, type, forwarded->begun->str, forwarded->begun->len);
   forwarded_free (forwarded);
   return TRUE;
 }
@@ -249,16 +293,22 @@ http_forward_reply (struct http_request *request, struct forwarded *forwarded, G
 static json_t *
 http_forward_ask (struct http_request *request, struct cluster *cluster, const char *tag, json_t *head)
 {
+  g_autoptr (GError) problem = NULL;
   const struct tunnel_request asked = {
       .node = tag, .head = head, .body = "", .watch_fd = http_watch_fd (request)};
   struct tunnel *tunnel = tunnel_open (cluster, &asked, NULL);
-  struct forwarded *forwarded = tunnel ? forwarded_new (tunnel) : NULL;
-  g_autofree char *reply = forwarded ? http_forward_read_head (tunnel, forwarded->begun, NULL) : NULL;
+  if (!tunnel)
+    return NULL;
+  struct forwarded *forwarded = forwarded_new (tunnel);
+  g_autofree char *reply = http_forward_read_head (tunnel, forwarded->begun, &problem);
+  g_auto (GStrv) lines = reply ? g_strsplit (reply, "\r\n", -1) : NULL;
   json_t *value = NULL;
-  if (reply && http_forward_status (reply) == 200 && http_forward_read_whole (forwarded, NULL))
+  if (reply)
+    http_forward_headers (NULL, forwarded, lines + 1);
+  if (reply && http_forward_status (reply) == 200 && http_forward_read_whole (forwarded, &problem) &&
+      !problem)
     value = json_parse_object (forwarded->begun->str, forwarded->begun->len, "an answer of a node", NULL);
-  if (forwarded)
-    forwarded_free (forwarded);
+  forwarded_free (forwarded);
   return value;
 }
 

@@ -45,6 +45,13 @@ http_node_text (const json_t *head, GError **error)
   return NULL;
 }
 
+gboolean
+http_node_is_closed (gpointer data)
+{
+  const struct http_server *server = data;
+  return service_is_draining (server->service);
+}
+
 int
 http_node_connect (gpointer data, const json_t *head, char **ret_text, GError **error)
 {
