@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What nodes say to each other, without a server: ids, signatures, frames, callers. */
+#include <glib.h>
+#include <string.h>
+
+#include "adder.h"
+#include "cluster/cluster_private.h"
+#include "cluster/frame.h"
+#include "common/json.h"
+#include "engine/host/id.h"
+#include "policy/principal.h"
+#include "suite.h"
+
+#define SECRET "0123456789abcdef0123456789abcdef"
+
+/* ---- ids ---- */
+
+static void
+test_id (void)
+{
+  char id[ID_BYTES], digits[7];
+  id_digits (digits);
+  g_assert_cmpstr (digits, ==, "");
+  id_set_node (0x00abcd);
+  id_make (id);
+  id_digits (digits);
+  g_assert_true (g_uuid_string_is_valid (id));
+  g_assert_true (g_str_has_suffix (id, "00abcd"));
+  g_assert_cmpuint (id_node (id), ==, 0x00abcd);
+  g_assert_cmpstr (digits, ==, "00abcd");
+  char other[ID_BYTES];
+  id_make (other);
+  g_assert_cmpstr (id, !=, other);
+  id_set_node (ID_NODES);
+}
+
+static void
+test_id_of_others (void)
+{
+  static const char *const none[] = {"", "abcde", "a-name", "00abcg", "00ABCD", "-0abcd", " 0abcd"};
+  for (gsize i = 0; i < G_N_ELEMENTS (none); i++)
+    g_assert_cmpuint (id_ending (none[i]), ==, ID_NODES);
+  g_assert_cmpuint (id_ending ("x00abcd"), ==, 0x00abcd);
+  g_assert_cmpuint (id_ending ("ffffff"), ==, 0xffffff);
+  g_assert_cmpuint (id_node ("00abcd"), ==, ID_NODES); /* it ends as one, and is none */
+}
+
+/* ---- signatures ---- */
+
+static gboolean
+is_believed (struct cluster *cluster, const char *text, gsize length)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) head = cluster_verify (cluster, text, length, &problem);
+  g_assert_true (head || problem->domain == ADDER_ERROR);
+  return head != NULL;
+}
+
+static void
+test_signature (void)
+{
+  char right[] = SECRET, wrong[] = SECRET "x";
+  struct cluster ours = {.secret = right}, others = {.secret = wrong};
+  g_autoptr (json_t) head = json_pack ("{s:s, s:i}", "method", "GET", "length", 3);
+  g_autofree char *text = cluster_sign (&ours, head);
+  gsize length = strlen (text);
+  g_autoptr (json_t) read = cluster_verify (&ours, text, length, NULL);
+  g_assert_true (json_equal (read, head));
+  g_assert_false (is_believed (&others, text, length));
+  for (gsize i = 0; i < length; i++) {
+    g_assert_false (is_believed (&ours, text, i)); /* cut off */
+    text[i] ^= 1;
+    g_assert_false (is_believed (&ours, text, length));
+    text[i] ^= 1;
+  }
+  g_autofree char *longer = g_strconcat (text, " ", NULL);
+  g_assert_false (is_believed (&ours, longer, length + 1));
+  g_assert_false (is_believed (&ours, "", 0));
+}
+
+static void
+test_signature_of_no_object (void)
+{
+  char secret[] = SECRET;
+  struct cluster ours = {.secret = secret};
+  g_autoptr (json_t) list = json_array ();
+  g_autofree char *text = cluster_sign (&ours, list);
+  g_assert_false (is_believed (&ours, text, strlen (text)));
+}
+
+/* ---- frames ---- */
+
+#define TEXT "a b\0c"
+
+static void
+test_frame (void)
+{
+  struct frame_key key, other;
+  struct frame frame;
+  gsize length;
+  frame_make_key (SECRET, "i.1", &key);
+  frame_make_key (SECRET, "i.2", &other);
+  g_assert_cmpint (memcmp (&key, &other, sizeof key), !=, 0);
+  g_autofree char *data = frame_seal (&key, 7, FRAME_DATA, TEXT, sizeof TEXT, &length);
+  g_assert_cmpuint (length, ==, FRAME_BEFORE_BYTES + sizeof TEXT);
+  g_assert_cmpint (frame_open (&key, 7, data, length, &frame), ==, FRAME_NEXT);
+  g_assert_cmpint (frame.kind, ==, FRAME_DATA);
+  g_assert_cmpmem (frame.bytes, frame.length, TEXT, sizeof TEXT);
+  g_assert_cmpint (frame_open (&key, 6, data, length, &frame), ==, FRAME_GAP);
+  g_assert_cmpint (frame_open (&key, 0, data, length, &frame), ==, FRAME_GAP);
+  g_assert_cmpint (frame_open (&key, 8, data, length, &frame), ==, FRAME_STRANGE); /* again */
+  g_assert_cmpint (frame_open (&other, 7, data, length, &frame), ==, FRAME_STRANGE);
+  for (gsize i = 0; i < length; i++) {
+    g_assert_cmpint (frame_open (&key, 7, data, i, &frame), ==, FRAME_STRANGE);
+    data[i] ^= 0x40;
+    g_assert_cmpint (frame_open (&key, 7, data, length, &frame), ==, FRAME_STRANGE);
+    data[i] ^= 0x40;
+  }
+}
+
+static void
+test_frame_without_bytes (void)
+{
+  struct frame_key key;
+  struct frame frame;
+  gsize length;
+  frame_make_key (SECRET, "i.1", &key);
+  g_autofree char *data = frame_seal (&key, 0, FRAME_END, "", 0, &length);
+  g_assert_cmpint (frame_open (&key, 0, data, length, &frame), ==, FRAME_NEXT);
+  g_assert_cmpuint (frame.length, ==, 0);
+}
+
+static void
+test_frame_number (void)
+{
+  static const struct {
+    const char *digits;
+    gsize length;
+    gboolean is_number;
+  } texts[] = {
+      {"0", 1, TRUE},    {"100", 3, TRUE},  {"1009", 3, TRUE}, /* of a longer text */
+      {"101", 3, FALSE}, {"", 0, FALSE},    {"-1", 2, FALSE},
+      {" 1", 2, FALSE},  {"1\0", 2, FALSE}, {"000000000000000000001", 21, FALSE},
+      {"0x1", 3, FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++) {
+    guint64 number = 0;
+    g_assert_cmpint (frame_number (texts[i].digits, texts[i].length, 100, &number), ==, texts[i].is_number);
+  }
+}
+
+/* ---- callers ---- */
+
+static void
+test_principal (void)
+{
+  static const char *const texts[] = {
+      "{\"role\":\"user\",\"owner\":\"ana\",\"toolset\":null,\"token\":\"t\",\"service\":null,"
+      "\"read_only\":false,\"may_decide\":true,\"acts_for_users\":false,\"is_browser\":true,"
+      "\"profiles\":[\"a\",\"b\"],\"roots\":null}",
+      "{\"role\":\"admin\",\"owner\":\"\",\"toolset\":\"s\",\"token\":null,\"service\":\"x\","
+      "\"read_only\":true,\"may_decide\":false,\"acts_for_users\":true,\"is_browser\":false,"
+      "\"profiles\":[],\"roots\":[\"/data\"]}",
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autoptr (json_t) value = json_parse_object (texts[i], strlen (texts[i]), "a caller", NULL);
+    struct principal *who = principal_from_json (value, NULL);
+    g_autoptr (json_t) again = principal_to_json (who);
+    g_autofree char *text = json_to_text (again);
+    g_assert_cmpstr (text, ==, texts[i]);
+    principal_unref (who);
+  }
+}
+
+static void
+test_principal_of_nobody (void)
+{
+  static const char *const texts[] = {"{}", "{\"role\":\"user\"}", "{\"role\":\"king\",\"owner\":\"ana\"}",
+                                      "{\"role\":1,\"owner\":\"ana\"}", "{\"role\":\"user\",\"owner\":1}"};
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autoptr (GError) problem = NULL;
+    g_autoptr (json_t) value = json_parse_object (texts[i], strlen (texts[i]), "a caller", NULL);
+    g_assert_null (principal_from_json (value, &problem));
+    g_assert_nonnull (problem);
+  }
+}
+
+UNIT_SUITE (cluster)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/cluster/id", test_id);
+  g_test_add_func ("/cluster/id/others", test_id_of_others);
+  g_test_add_func ("/cluster/signature", test_signature);
+  g_test_add_func ("/cluster/signature/no-object", test_signature_of_no_object);
+  g_test_add_func ("/cluster/frame", test_frame);
+  g_test_add_func ("/cluster/frame/no-bytes", test_frame_without_bytes);
+  g_test_add_func ("/cluster/frame/number", test_frame_number);
+  g_test_add_func ("/cluster/principal", test_principal);
+  g_test_add_func ("/cluster/principal/nobody", test_principal_of_nobody);
+  return g_test_run ();
+}
