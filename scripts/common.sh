@@ -441,6 +441,22 @@ kubernetes_tools() {
   npm_packages kubernetes-packages tests/kubernetes "the types of KEDA" "5 MB"
 }
 
+# The API server of Kubernetes and its database, for the deep tier: build/kubernetes-server. Takes 15 minutes of a processor.
+kubernetes_server() {
+  kubernetes_tools
+  server=build/kubernetes-server module=tests/kubernetes/server
+  ! cmp -s "$module/go.sum" "$server/pins" || return 0
+  say "Building an API server of Kubernetes (110 MB are fetched)"
+  version=$(sed -n 's|^require k8s.io/kubernetes ||p' "$module/go.mod")
+  minor=${version#v1.}
+  version_of="-X k8s.io/component-base/version.git"
+  mkdir -p -- "$server"
+  { go_build "$module" "$server/etcd" go.etcd.io/etcd/server/v3 &&
+    go_build "$module" "$server/kube-apiserver" k8s.io/kubernetes/cmd/kube-apiserver \
+      -ldflags "${version_of}Version=$version ${version_of}Major=1 ${version_of}Minor=${minor%%.*}" &&
+    cp -- "$module/go.sum" "$server/pins"; } >&2 </dev/null || die "The API server of Kubernetes could not be built."
+}
+
 # The packages of this checkout in build/dist, for tests/packages.
 packages() {
   release_tools

@@ -136,7 +136,7 @@ def whole(tier="whole"):
         set_up("web-tests", "web_tests", after=("prose-tools",), cores=0.2),
         set_up("release-tools", "release_tools", cores=0.2),
         set_up("debian-roots", "debian_roots", cores=0.2),
-        set_up("kubernetes-tools", "kubernetes_tools", after=("node-packages",), cores=0.5),
+        set_up("kubernetes-tools", "kubernetes_server" if tier == "deep" else "kubernetes_tools", after=("node-packages",), cores=0.5, memory=3),
         set_up("packages", "packages", after=("debian-roots", "release-tools"), cores=0.8, memory=3),
         pytest("packaging-tests", "tests/packages", tier=tier, after=("packages", "kubernetes-tools"), cores=0.5, memory=2),
         pytest("attack", "tests/attack", "--deselect", mutations, tier=tier, variables=engines(tier), cores=0.8, memory=4),
