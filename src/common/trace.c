@@ -132,18 +132,21 @@ trace_time (gint64 us)
   return json_string (digits);
 }
 
+/* SPAN is taken: its count is of one thread at a time. */
 static void
 trace_add (json_t *span)
 {
   g_mutex_lock (&tracer.lock);
-  if (g_queue_get_length (&tracer.spans) < QUEUE_MAX)
-    g_queue_push_tail (&tracer.spans, json_incref (span));
+  gboolean fits = g_queue_get_length (&tracer.spans) < QUEUE_MAX;
+  if (fits)
+    g_queue_push_tail (&tracer.spans, span);
   else
     tracer.lost++;
   if (g_queue_get_length (&tracer.spans) >= BATCH_MAX)
     g_cond_signal (&tracer.changed);
   g_mutex_unlock (&tracer.lock);
-  json_decref (span);
+  if (!fits)
+    json_decref (span);
 }
 
 void
