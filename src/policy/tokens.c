@@ -351,7 +351,8 @@ tokens_must_look (struct tokens *tokens, const char *digest, gboolean may_ask)
   if (!digest || !tokens->store)
     return FALSE;
   tokens_note_use (tokens);
-  return tokens->own_changes != tokens_table_changes () || (may_ask && !tokens_look_up (tokens, digest));
+  return (!tokens->away && tokens->own_changes != tokens_table_changes ()) ||
+         (may_ask && !tokens_look_up (tokens, digest));
 }
 
 /* What hinders that it is known whether a token is valid; NULL: nothing. */

@@ -186,8 +186,9 @@ tokens_table_change (struct database *database, const GPtrArray *others,
   g_autoptr (GHashTable) before = NULL, now = NULL;
   g_autoptr (GPtrArray) tokens = NULL;
   struct transaction *transaction = database_begin (database, TRUE, error);
-  gboolean ok = transaction && tokens_table_lock (transaction, error) &&
-                (tokens = tokens_table_rows (transaction, error));
+  gboolean begun = transaction != NULL;
+  gboolean ok =
+      begun && tokens_table_lock (transaction, error) && (tokens = tokens_table_rows (transaction, error));
   if (ok) {
     before = tokens_table_bodies (tokens);
     tokens_table_add_others (tokens, others);
@@ -199,7 +200,8 @@ tokens_table_change (struct database *database, const GPtrArray *others,
     ok = tokens_table_write (transaction, before, now, error) && transaction_commit (transaction, error);
   }
   transaction_end (transaction);
-  g_atomic_int_inc (&changes);
+  if (begun) /* it may have taken effect even where the answer was lost */
+    g_atomic_int_inc (&changes);
   if (ok)
     *ret_tokens = g_steal_pointer (&tokens);
   return ok;

@@ -335,8 +335,8 @@ conversation_row_change (gpointer data, struct transaction *transaction, GError 
     return FALSE;
   conversation_row_parse (row, &state);
   (void)conversation_state_apply (row->states, &state, row->change, &row->refusal);
-  g_autoptr (json_t) values = conversation_state_json (&state);
-  g_autofree char *text = json_to_text (values);
+  g_autoptr (json_t) told = conversation_state_json (&state);
+  g_autofree char *text = json_to_text (told);
   g_hash_table_unref (state.values);
   return conversation_row_run (
              row, transaction,
