@@ -42,6 +42,8 @@ struct bus_binding {
   /* Connects in the background, again and again. NULL with ERROR: the options are wrong. */
   struct bus *(*open) (const struct bus_options *options, GError **error);
   gboolean (*is_connected) (struct bus *bus);
+  /* The library gives up: the servers refused the login twice in the same way. */
+  gboolean (*is_over) (struct bus *bus);
   /* Handlers may go on until it returns; what was published is sent first, for at most a second. */
   void (*close) (struct bus *bus);
 

@@ -20,6 +20,9 @@ struct bus {
   jsCtx *jetstream;
   void (*changed) (gpointer data);
   gpointer data;
+  GMutex lock;
+  GCond ended;
+  gboolean closed; /* the library calls `changed` no more */
 };
 
 struct bus_subscription {
@@ -55,6 +58,18 @@ bus_changed (natsConnection *connection, void *data)
   bus->changed (bus->data);
 }
 
+/* The last that the library says of a connection. */
+static void
+bus_closed (natsConnection *connection, void *data)
+{
+  (void)connection;
+  struct bus *bus = data;
+  g_mutex_lock (&bus->lock);
+  bus->closed = TRUE;
+  g_cond_signal (&bus->ended);
+  g_mutex_unlock (&bus->lock);
+}
+
 static natsStatus
 bus_set_servers (natsOptions *options, const char *servers)
 {
@@ -85,6 +100,8 @@ bus_set_connection (natsOptions *options, struct bus *bus)
   for (gsize i = 0; status == NATS_OK && i < G_N_ELEMENTS (told); i++)
     status = told[i].set (options, bus_changed, bus);
   if (status == NATS_OK)
+    status = natsOptions_SetClosedCB (options, bus_closed, bus);
+  if (status == NATS_OK)
     status = natsOptions_SetMaxReconnect (options, -1);
   if (status == NATS_OK)
     status = natsOptions_SetReconnectWait (options, RECONNECT_MS);
@@ -94,6 +111,9 @@ bus_set_connection (natsOptions *options, struct bus *bus)
     status = natsOptions_SetPingInterval (options, PING_MS);
   if (status == NATS_OK)
     status = natsOptions_SetMaxPingsOut (options, SILENT_PINGS);
+  /* Without it, who publishes would wait for a server that takes nothing, as long as TCP does. */
+  if (status == NATS_OK)
+    status = natsOptions_SetWriteDeadline (options, 2 * PING_MS);
   if (status == NATS_OK)
     status = natsOptions_SetSendAsap (options, true);
   if (status == NATS_OK)
@@ -132,9 +152,15 @@ bus_close (struct bus *bus)
   if (bus->connection) {
     (void)natsConnection_FlushTimeout (bus->connection, FLUSH_MS);
     natsConnection_Close (bus->connection);
+    g_mutex_lock (&bus->lock);
+    while (!bus->closed)
+      g_cond_wait (&bus->ended, &bus->lock);
+    g_mutex_unlock (&bus->lock);
   }
   jsCtx_Destroy (bus->jetstream);
   natsConnection_Destroy (bus->connection);
+  g_mutex_clear (&bus->lock);
+  g_cond_clear (&bus->ended);
   g_free (bus);
 }
 
@@ -144,6 +170,8 @@ bus_open (const struct bus_options *options, GError **error)
   struct bus *bus = g_new0 (struct bus, 1);
   bus->changed = options->changed;
   bus->data = options->data;
+  g_mutex_init (&bus->lock);
+  g_cond_init (&bus->ended);
   natsStatus status = bus_connect (bus, options);
   if (status == NATS_OK)
     status = natsConnection_JetStream (&bus->jetstream, bus->connection, NULL);
@@ -158,6 +186,12 @@ static gboolean
 bus_is_connected (struct bus *bus)
 {
   return natsConnection_Status (bus->connection) == NATS_CONN_STATUS_CONNECTED;
+}
+
+static gboolean
+bus_is_over (struct bus *bus)
+{
+  return natsConnection_Status (bus->connection) == NATS_CONN_STATUS_CLOSED;
 }
 
 /* ---- messages ---- */
@@ -310,6 +344,7 @@ const struct bus_binding adder_nats_bus = {
     .version = bus_version,
     .open = bus_open,
     .is_connected = bus_is_connected,
+    .is_over = bus_is_over,
     .close = bus_close,
     .publish = bus_publish,
     .subscribe = bus_subscribe,

@@ -241,7 +241,7 @@ cluster_take_tag (struct cluster *cluster, guint32 tag, gboolean claimed)
 /* The claim of a node that has just died stands until its entry expires. A name that another daemon keeps
  * claiming is never ours; the number of another name only happens to be the same. */
 static void
-cluster_claim (struct cluster *cluster)
+cluster_claim_tag (struct cluster *cluster)
 {
   g_autoptr (GError) problem = NULL;
   guint32 tag = cluster_tag (cluster);
@@ -250,10 +250,6 @@ cluster_claim (struct cluster *cluster)
   g_autoptr (json_t) entry = cluster_entry (cluster, tag);
   g_autofree char *text = json_to_text (entry);
   g_autofree char *value = NULL;
-  if (!cluster->binding->keep_bucket (cluster->bus, BUCKET, CLUSTER_SILENT_MS, &problem)) {
-    cluster_set_problem (cluster, problem->message);
-    return;
-  }
   switch (cluster->binding->put_new (cluster->bus, BUCKET, key, text, &value, &problem)) {
   case BUS_PUT:
     cluster_take_tag (cluster, tag, TRUE);
@@ -276,6 +272,16 @@ cluster_claim (struct cluster *cluster)
   default:
     cluster_set_problem (cluster, problem->message);
   }
+}
+
+static void
+cluster_claim (struct cluster *cluster)
+{
+  g_autoptr (GError) problem = NULL;
+  if (cluster->binding->keep_bucket (cluster->bus, BUCKET, CLUSTER_SILENT_MS, &problem))
+    cluster_claim_tag (cluster);
+  else
+    cluster_set_problem (cluster, problem->message);
 }
 
 static void
@@ -318,7 +324,10 @@ cluster_live (gpointer data)
     g_mutex_unlock (&cluster->lock);
     gboolean connected = cluster->binding->is_connected (cluster->bus);
     if (!connected)
-      cluster_set_problem (cluster, "the NATS server is not connected");
+      cluster_set_problem (cluster, cluster->binding->is_over (cluster->bus)
+                                        ? "the NATS server refuses the login of this daemon: restart it when "
+                                          "[cluster] nats and credentials are right"
+                                        : "the NATS server is not connected");
     else if (claimed)
       cluster_beat (cluster);
     else

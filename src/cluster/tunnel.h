@@ -87,5 +87,6 @@ struct tunnel_host_options {
 
 struct tunnel_host *tunnel_host_new (struct cluster *cluster, const struct tunnel_host_options *options,
                                      GError **error);
-/* Takes no more; what is under way is cut off. NULL is allowed. */
+/* Takes no more. Replies that are under way have some seconds to end; then they are cut off. The server that
+ * answers has been closed before. NULL is allowed. */
 void tunnel_host_free (struct tunnel_host *host);

@@ -252,6 +252,8 @@ tunnel_may_retry (struct cluster *cluster, const struct tunnel_request *request,
   gboolean late = g_get_monotonic_time () >= end_us;
   if (placed == PLACED_FAILED)
     return FALSE;
+  if (placed == PLACED_SILENT && !cluster->binding->is_connected (cluster->bus))
+    return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, "the NATS server is not connected");
   /* While it is known it may only have to connect again. */
   if (placed == PLACED_NOBODY && request->node && (late || !cluster_knows (cluster, NULL, request->node)))
     return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, NODE_LOST);

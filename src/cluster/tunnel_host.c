@@ -18,8 +18,10 @@
 #include "common/log.h"
 
 #define EVENTS      64
-#define CHECK_MS    1000         /* how often it is looked whether those who ask are still there */
-#define GO_MS       3000         /* how long a request waits for GO */
+#define CHECK_MS    1000 /* how often it is looked whether those who ask are still there */
+#define GO_MS       3000 /* how long a request waits for GO */
+#define END_MS      5000 /* for the rest of replies, when the node ends */
+#define END_LOOK_US 20000
 #define COMPLAIN_MS 10000        /* at most one line of the log in that time */
 #define HEAD_MAX    (256 * 1024) /* of a request, with its signature */
 #define NODE_ENDS   "node_lost: the node that has it ends"
@@ -356,9 +358,10 @@ static void
 offer_hear (gpointer data, const struct bus_message *message)
 {
   struct offer *offer = data;
-  host_take (offer->host, message, TRUE);
-  g_atomic_int_set (&offer->used, TRUE);
-  host_wake (offer->host);
+  struct tunnel_host *host = offer->host;
+  host_take (host, message, TRUE);
+  g_atomic_int_set (&offer->used, TRUE); /* it may be gone now */
+  host_wake (host);
 }
 
 /* ---- offers ---- */
@@ -442,12 +445,14 @@ host_is_ending (struct tunnel_host *host)
   return ending;
 }
 
-/* LOOK: ends those of callers who are gone, and those that never got GO. */
+/* Ends those of callers who are gone, and those that never got GO. Who has just joined may be heard of only
+ * by their next sign of life. */
 static void
 served_look (struct served *served)
 {
   gint64 waited_us = g_get_monotonic_time () - served->since_us;
-  gboolean gone = !cluster_knows (served->host->cluster, served->asks, NULL);
+  gboolean gone =
+      waited_us > CLUSTER_SILENT_MS * 1000 && !cluster_knows (served->host->cluster, served->asks, NULL);
   g_mutex_lock (&served->lock);
   if (!served->cut && (gone || (!served->begun && waited_us > GO_MS * 1000)))
     served_cut (served);
@@ -539,11 +544,24 @@ tunnel_host_new (struct cluster *cluster, const struct tunnel_host_options *opti
   return host;
 }
 
+static gboolean
+host_serves (struct tunnel_host *host)
+{
+  g_mutex_lock (&host->lock);
+  gboolean serves = g_hash_table_size (host->served) > 0;
+  g_mutex_unlock (&host->lock);
+  return serves;
+}
+
 void
 tunnel_host_free (struct tunnel_host *host)
 {
   if (!host)
     return;
+  /* The server is closed: replies of what it has ended are on their way. */
+  gint64 end_us = g_get_monotonic_time () + END_MS * 1000;
+  while (host->thread && host_serves (host) && g_get_monotonic_time () < end_us)
+    g_usleep (END_LOOK_US);
   cluster_watch_tag (host->cluster, -1);
   g_mutex_lock (&host->lock);
   host->ending = TRUE;

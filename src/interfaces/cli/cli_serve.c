@@ -192,7 +192,7 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
 {
   struct server_options server_options = {
       .socket = socket,
-      .idle_exit_ms = options->background ? config->idle_exit_ms : 0,
+      .idle_exit_ms = options->background && !config->cluster_nats ? config->idle_exit_ms : 0,
       .log_code = config->log_code,
       .wait_for_lock = options->background || options->ousted,
       .started_by_command = options->for_command,

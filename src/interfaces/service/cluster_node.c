@@ -2,6 +2,8 @@
 #include "interfaces/service/cluster_node.h"
 
 #include "common/json.h"
+#include "common/log.h"
+#include "engine/engine.h"
 #include "engine/host/id.h"
 #include "engine/pool/pool.h"
 #include "library/library.h"
@@ -35,7 +37,8 @@ static json_t *
 cluster_node_describe (gpointer data)
 {
   struct service *service = data;
-  g_autoptr (json_t) status = library_status (service->engine);
+  /* Nothing of the store, which a database that does not answer would delay. */
+  g_autoptr (json_t) status = engine_status (service->engine->engine);
   json_t *entry =
       json_pack ("{s:b, s:s, s:o, s:O, s:O, s:O}", "gateway", service->config->cluster_gateway, "state",
                  cluster_node_state (service), "pools", cluster_node_pools (status), "running",
@@ -62,6 +65,9 @@ cluster_node_join (struct service *service, struct cluster **ret_cluster, GError
   }
   if (!service->config->cluster_nats)
     return TRUE;
+  if (!store_is_shared (service->config))
+    log_warning (
+        "cluster: [store] records is not in PostgreSQL: records, tokens and results are each node's own");
   *ret_cluster = cluster_new (&options, error);
   service->engine->cluster = *ret_cluster;
   if (service->config->cluster_gateway)
