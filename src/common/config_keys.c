@@ -49,7 +49,7 @@ const struct config_row config_table[] = {
      .text = "The local socket of `adder serve`."},
     {"daemon", "idle_exit_ms", CONFIG_DURATION, AT (idle_exit_ms), "10min", .maximum = 7 * DAY,
      .text = "A daemon that `adder run` started in the background exits after this time without a request. "
-             "0: never."},
+             "0: never. A node of a cluster does not."},
     {"daemon", "events", CONFIG_COUNT, AT (daemon_events), "4096", .minimum = 16, .maximum = 65536,
      .text =
          "Number of the latest changes of runs, sessions, approvals and reviews that `event.list` gives. A "

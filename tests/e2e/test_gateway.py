@@ -64,6 +64,29 @@ def test_sessions_are_found_by_id_and_by_name(cluster):
         assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session['session_id']}").status == 200
 
 
+def test_runs_and_tools_find_the_session_that_they_name(cluster):
+    for i in range(6):
+        session = cluster.gateway.post("/v1/sessions", {"name": f"s{i}-{unique()}"}).json()
+        for place in (session["session_id"], session["name"]):
+            result = cluster.run("x = globals().get('x', 40) + 1; x", session=place)
+            assert result["outcome"] == "ok", result
+        assert result["value"] == {"text/plain": "42"}
+        called = cluster.gateway.post("/v1/tools/run_python", {"toolset": "adder", "arguments": {"code": "print(x)", "session": session["name"]}})
+        assert called.status == 200 and "42" in str(called.json()), called
+        assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session['session_id']}").status == 200
+
+
+def test_calls_of_a_conversation_share_what_its_tool_keeps(cluster):
+    """A session that the tool made for it is on one node."""
+    for _ in range(4):
+        asked = {"toolset": "assistant", "conversation": unique()}
+        for code in ("x = 41", "x += 1", "print('it is', x)"):
+            called = cluster.gateway.post("/v1/tools/run_python", {**asked, "arguments": {"code": code, "use_session": True}})
+            assert called.status == 200, called
+        assert "it is 42" in str(called.json()), called
+        assert cluster.gateway.post("/v1/tools/python_end", {**asked, "arguments": {}}).status == 200
+
+
 def test_large_bodies_both_ways(cluster):
     code = f"text = {'x' * 700_000!r}\nfor i in range(3): print(text)"
     result = cluster.run(code, limits={"output_bytes": 8 << 20})

@@ -75,6 +75,7 @@ static const char *const not_passed[] = {
     "Adder-On-Behalf-Of",
     "Date",
     "Proxy-Authorization",
+    "traceparent",
     NULL,
 };
 
@@ -99,9 +100,15 @@ http_forward_head (struct http_request *request)
       json_array_append_new (
           headers, json_pack ("[o, o]", json_text_or_null (header->name), json_text_or_null (header->value)));
   }
-  return json_pack ("{s:s, s:s, s:o, s:o, s:b}", "method", request->method, "target", request->target,
-                    "headers", headers, "caller", principal_to_json (http_who (request)), "exposed",
-                    http_is_exposed (request));
+  /* This node's span, or where it has none the caller's. */
+  const char *trace = trace_current () ? trace_current () : http_header (request, "traceparent");
+  if (trace)
+    json_array_append_new (headers, json_pack ("[s, o]", "traceparent", json_text_or_null (trace)));
+  const char *query = request->query_text;
+  g_autofree char *target = g_strconcat (request->path, query ? "?" : "", query ? query : "", NULL);
+  return json_pack ("{s:s, s:o, s:o, s:o, s:b}", "method", request->method, "target",
+                    json_text_or_null (target), "headers", headers, "caller",
+                    principal_to_json (http_who (request)), "exposed", http_is_exposed (request));
 }
 
 /* The body as it is sent on; the caller's. */
@@ -123,9 +130,10 @@ http_forward_body (struct http_request *request, gsize *ret_length)
 
 struct forwarded {
   struct tunnel *tunnel;
-  GString *begun;  /* what of the body came with the head */
-  guint64 length;  /* of the body; G_MAXUINT64: as long as it comes */
-  gboolean events; /* text/event-stream */
+  struct service *service; /* in which it is counted; NULL: in none */
+  GString *begun;          /* what of the body came with the head */
+  guint64 length;          /* of the body; G_MAXUINT64: as long as it comes */
+  gboolean events;         /* text/event-stream */
 };
 
 /* TUNNEL is taken. */
@@ -133,7 +141,7 @@ static struct forwarded *
 forwarded_new (struct tunnel *tunnel)
 {
   struct forwarded *forwarded = g_new (struct forwarded, 1);
-  *forwarded = (struct forwarded){tunnel, g_string_new (NULL), G_MAXUINT64, FALSE};
+  *forwarded = (struct forwarded){tunnel, NULL, g_string_new (NULL), G_MAXUINT64, FALSE};
   return forwarded;
 }
 
@@ -142,6 +150,8 @@ forwarded_free (gpointer data)
 {
   struct forwarded *forwarded = data;
   tunnel_close (forwarded->tunnel);
+  if (forwarded->service)
+    service_end (forwarded->service);
   g_string_free (forwarded->begun, TRUE);
   g_free (forwarded);
 }
@@ -356,6 +366,65 @@ http_forward_is_list (const struct http_request *request, const char **ret_membe
   return FALSE;
 }
 
+/* The session that work for any node names; NULL: none. */
+static const char *
+http_forward_named (const struct http_request *request)
+{
+  const char *path = request->route->path;
+  const json_t *at = request->body;
+  if (strcmp (path, "/v1/tools/{tool}") == 0)
+    at = json_object_get (at, "arguments");
+  else if (strcmp (path, "/v1/runs") != 0)
+    return NULL;
+  return json_string_value (json_object_get (at, "session"));
+}
+
+/* Tools of a conversation may keep a session for it, so its calls go to one node while that serves: the one
+ * with the highest number of its own for it (rendezvous hashing), which changes least when nodes come and go.
+ */
+static enum forward
+http_forward_conversation (struct http_request *request, struct cluster *cluster, const char *conversation,
+                           char ret_tag[8])
+{
+  g_autoptr (json_t) list = cluster_list (cluster);
+  guint highest = 0;
+  enum forward where = FORWARD_ANY;
+  gsize i;
+  json_t *node;
+  json_array_foreach (json_object_get (list, "nodes"), i, node)
+  {
+    const char *tag = json_member_text (node, "tag");
+    g_autofree char *text = g_strjoin ("\n", http_who (request)->owner, conversation, tag, NULL);
+    guint number = g_str_hash (text);
+    if (json_is_true (json_object_get (node, "gateway")) ||
+        strcmp (json_member_text (node, "state"), "serving") != 0 ||
+        (where == FORWARD_NODE && number <= highest))
+      continue;
+    highest = number;
+    where = FORWARD_NODE;
+    g_strlcpy (ret_tag, tag, 8);
+  }
+  return where;
+}
+
+/* For work that names no node. */
+static enum forward
+http_forward_work (struct http_request *request, struct cluster *cluster, char ret_tag[8])
+{
+  const char *session = http_forward_named (request);
+  const char *conversation = json_string_value (json_object_get (request->body, "conversation"));
+  if (session) {
+    g_autofree char *id = id_node (session) != ID_NODES
+                              ? g_strdup (session)
+                              : http_forward_find_session (request, cluster, session);
+    if (id)
+      return http_forward_by_id (id, cluster, ret_tag);
+  }
+  if (conversation && strcmp (request->route->path, "/v1/tools/{tool}") == 0)
+    return http_forward_conversation (request, cluster, conversation, ret_tag);
+  return FORWARD_ANY;
+}
+
 /* A client of MCP begins anywhere, and stays there. */
 static enum forward
 http_forward_mcp (struct http_request *request, const struct cluster *cluster, char ret_tag[8])
@@ -374,7 +443,7 @@ http_forward_where (struct http_request *request, struct cluster *cluster, char 
     return FORWARD_ALL;
   for (gsize i = 0; i < G_N_ELEMENTS (for_any); i++)
     if (strcmp (for_any[i].method, route->method) == 0 && strcmp (for_any[i].path, route->path) == 0)
-      return FORWARD_ANY;
+      return http_forward_work (request, cluster, ret_tag);
   if (strcmp (route->path, "/mcp") == 0)
     return http_forward_mcp (request, cluster, ret_tag);
   for (gsize i = 0; i < G_N_ELEMENTS (of_a_node); i++) {
@@ -396,6 +465,7 @@ http_forward_gather (struct http_request *request, struct cluster *cluster, cons
 {
   g_autoptr (json_t) answer = NULL;
   g_autoptr (json_t) head = http_forward_head (request), nodes = cluster_list (cluster);
+  json_object_set_new (head, "method", json_string ("GET")); /* and not HEAD, whose reply has no body */
   gsize i;
   json_t *node;
   json_array_foreach (json_object_get (nodes, "nodes"), i, node)
@@ -443,9 +513,16 @@ http_forward_pass (struct http_request *request, struct cluster *cluster, const 
       .watch_fd = http_watch_fd (request),
       .wait_ms = request->server->service->config->queue_wait_ms,
   };
-  struct tunnel *tunnel = tunnel_open (cluster, &asked, &problem);
-  if (tunnel)
-    (void)http_forward_reply (request, forwarded_new (tunnel), &problem);
+  /* A node that drains waits for what it passed on, but not for those who only listen. */
+  struct service *service = request->server->service;
+  gboolean counts = strcmp (request->route->method, "POST") == 0 && service_begin (service, &problem);
+  struct tunnel *tunnel = problem ? NULL : tunnel_open (cluster, &asked, &problem);
+  if (tunnel) {
+    struct forwarded *forwarded = forwarded_new (tunnel);
+    forwarded->service = counts ? service : NULL;
+    (void)http_forward_reply (request, forwarded, &problem);
+  } else if (counts)
+    service_end (service);
   if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE) && http_forward_inherits (request))
     return FALSE;
   if (problem)

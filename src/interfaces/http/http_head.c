@@ -135,7 +135,7 @@ take_target (struct http_request *request)
   if (*at != '/')
     return refuse_framing (request, 400, "the request's target is no path");
   for (const char *c = at; *c; c++)
-    if (*c <= ' ' || *c == 0x7f || *c == '#')
+    if ((guchar)*c <= ' ' || (guchar)*c >= 0x7f || *c == '#')
       return refuse_framing (request, 400, "the request's target has characters that must be encoded");
   gsize length = strcspn (at, "?");
   request->path = g_strndup (at, length);

@@ -49,7 +49,7 @@ gboolean
 http_node_is_closed (gpointer data)
 {
   const struct http_server *server = data;
-  return service_is_draining (server->service);
+  return service_is_draining (server->service) || service_is_ending (server->service);
 }
 
 int
