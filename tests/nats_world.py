@@ -22,7 +22,9 @@ def program():
 
 
 class Nats:
-    """MORE is added to its settings; %s in it is its directory."""
+    """MORE is added to its settings; %s in it is its directory. With accounts, ACCOUNT is how URLs name one: "USER:PASSWORD@"."""
+
+    account = ""
 
     def __init__(self, more=""):
         if not program():
@@ -39,7 +41,7 @@ class Nats:
 
     @property
     def url(self):
-        return f"nats://127.0.0.1:{self.port}"
+        return f"nats://{self.account}127.0.0.1:{self.port}"
 
     def up(self):
         with open(self.directory / "log", "ab") as log:

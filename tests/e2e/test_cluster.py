@@ -165,6 +165,30 @@ def test_a_gateway_by_an_option(server, make_adder):
     assert refused.returncode == 125 and "this daemon is a gateway" in refused.stderr
 
 
+def documented_permissions():
+    """Those that docs/cluster.md tells the servers to give."""
+    page = (harness.REPOSITORY / "docs/cluster.md").read_text()
+    return ", ".join(line.strip() for line in page.splitlines() if line.strip().startswith(("publish: [", "subscribe: [")))
+
+
+def test_the_documented_permissions_suffice(make_adder):
+    try:
+        nats = Nats(f"authorization {{ users: [{{user: adder, password: sesame, permissions: {{ {documented_permissions()} }} }}] }}\n").up()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    try:
+        nats.account = "adder:sesame@"
+        one, other = f"a-{unique()}", f"b-{unique()}"
+        first, second = start_node(make_adder(), nats, one), start_node(make_adder(), nats, other)
+        wait_for(first, one, other)
+        assert harness.strict_json(first.call("node", "drain", other, "--json").stdout)["state"] == "draining", "requests travel"
+        wait_for(first, one)
+        assert "Permissions Violation" not in (nats.directory / "log").read_text()
+        assert "sesame" not in (first.runtime / "adder.log").read_text()
+    finally:
+        nats.end()
+
+
 def test_over_http(server, new_node):
     name = f"a-{unique()}"
     first = new_node(server, name)
