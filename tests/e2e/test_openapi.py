@@ -59,7 +59,7 @@ allow-x00 = false
 negative_data_rejection.expected-statuses = ['4xx']
 
 [[operations]]
-include-path-regex = "^/v1/(records|files|runs|tools|models|tokens)"
+include-path-regex = "^/v1/(records|files|runs|tools|models|tokens|nodes)"
 checks.positive_data_acceptance.expected-statuses = ['2xx', '3xx', '400', '401', '403', '404', '409', '410', '422', '429']
 
 [[operations]]
