@@ -189,8 +189,8 @@ http_forward_status (const char *head)
   return digits && g_ascii_string_to_unsigned (digits, 10, 100, 599, &status, NULL) ? (int)status : 0;
 }
 
-/* Takes what FORWARDED needs from the headers in LINES, which are cut; sets those of REQUEST's reply, unless
- * that is NULL. The type is returned, and theirs. */
+/* Takes what FORWARDED needs from the headers in LINES, which are cut; sets those of REQUEST's reply. The
+ * type is returned, and theirs. */
 static const char *
 http_forward_headers (struct http_request *request, struct forwarded *forwarded, char **lines)
 {
@@ -205,10 +205,10 @@ http_forward_headers (struct http_request *request, struct forwarded *forwarded,
       type = value;
     else if (g_ascii_strcasecmp (*line, "Content-Length") == 0)
       (void)g_ascii_string_to_unsigned (value, 10, 0, G_MAXUINT64, &forwarded->length, NULL);
-    else if (request && http_forward_passes (*line))
+    else if (http_forward_passes (*line))
       http_set_header (request, *line, value);
   }
-  if (request && request->head_only)
+  if (request->head_only)
     forwarded->length = 0;
   else if (forwarded->length != G_MAXUINT64)
     forwarded->length -= MIN (forwarded->begun->len, forwarded->length);
@@ -303,23 +303,9 @@ http_forward_reply (struct http_request *request, struct forwarded *forwarded, G
 static json_t *
 http_forward_ask (struct http_request *request, struct cluster *cluster, const char *tag, json_t *head)
 {
-  g_autoptr (GError) problem = NULL;
   const struct tunnel_request asked = {
       .node = tag, .head = head, .body = "", .watch_fd = http_watch_fd (request)};
-  struct tunnel *tunnel = tunnel_open (cluster, &asked, NULL);
-  if (!tunnel)
-    return NULL;
-  struct forwarded *forwarded = forwarded_new (tunnel);
-  g_autofree char *reply = http_forward_read_head (tunnel, forwarded->begun, &problem);
-  g_auto (GStrv) lines = reply ? g_strsplit (reply, "\r\n", -1) : NULL;
-  json_t *value = NULL;
-  if (reply)
-    http_forward_headers (NULL, forwarded, lines + 1);
-  if (reply && http_forward_status (reply) == 200 && http_forward_read_whole (forwarded, &problem) &&
-      !problem)
-    value = json_parse_object (forwarded->begun->str, forwarded->begun->len, "an answer of a node", NULL);
-  forwarded_free (forwarded);
-  return value;
+  return tunnel_call (cluster, &asked, NULL);
 }
 
 /* The id of the caller's session NAME, wherever it is; the caller's, or NULL. */
