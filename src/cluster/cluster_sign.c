@@ -5,6 +5,7 @@
 
 #include "adder_types.h"
 #include "cluster/cluster_private.h"
+#include "common/constant_time.h"
 #include "common/json.h"
 
 #define SIGNATURE_DIGITS 64
@@ -24,23 +25,13 @@ cluster_sign (struct cluster *cluster, const json_t *head)
   return g_strconcat (signature, " ", text, NULL);
 }
 
-/* In a time that does not tell how much of it is right. */
-static gboolean
-is_signature (const char *given, const char *right)
-{
-  guchar differ = 0;
-  for (gsize i = 0; i < SIGNATURE_DIGITS; i++)
-    differ |= (guchar)(given[i] ^ right[i]);
-  return differ == 0;
-}
-
 json_t *
 cluster_verify (struct cluster *cluster, const char *text, gsize length, GError **error)
 {
   const gsize before = SIGNATURE_DIGITS + 1;
   if (length > before && text[SIGNATURE_DIGITS] == ' ') {
     g_autofree char *signature = cluster_hmac (cluster, text + before, length - before);
-    if (is_signature (text, signature))
+    if (constant_time_equal (text, signature, SIGNATURE_DIGITS))
       return json_parse_object (text + before, length - before, "a request of a node", error);
   }
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_REFUSED,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "common/constant_time.h"
+
 #define DIGITS_MAX 20 /* of 64 bits */
 
 void
@@ -49,16 +51,13 @@ frame_open (const struct frame_key *key, guint64 number, const char *data, gsize
 {
   guint8 seal[FRAME_KEY_BYTES];
   guint64 big;
-  guint8 differ = 0;
   if (length < FRAME_BEFORE_BYTES)
     return FRAME_STRANGE;
   const char *given = data + 1 + sizeof big;
   *ret_frame = (struct frame){(guchar)data[0], data + FRAME_BEFORE_BYTES, length - FRAME_BEFORE_BYTES};
   frame_make_seal (key, data, ret_frame->bytes, ret_frame->length, seal);
-  for (gsize i = 0; i < FRAME_SEAL_BYTES; i++) /* in a time that does not tell how much of it is right */
-    differ |= (guint8)given[i] ^ seal[i];
   memcpy (&big, data + 1, sizeof big);
-  if (differ || GUINT64_FROM_BE (big) < number)
+  if (!constant_time_equal (given, seal, FRAME_SEAL_BYTES) || GUINT64_FROM_BE (big) < number)
     return FRAME_STRANGE;
   return GUINT64_FROM_BE (big) == number ? FRAME_NEXT : FRAME_GAP;
 }

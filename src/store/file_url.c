@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "adder_types.h"
+#include "common/constant_time.h"
 #include "common/file_name.h"
 #include "common/guarded.h"
 #include "store/file_rows.h"
@@ -125,11 +126,6 @@ files_url_is_good (struct store *store, const char *id, gint64 expires_s, const 
   if (expires_s <= file_now_ms () / 1000 || !find_key (store, key))
     return FALSE;
   g_autofree char *expected = file_url_sign (key, id, expires_s);
-  if (strlen (signature) != strlen (expected))
-    return FALSE;
-  /* In constant time. */
-  guint differs = 0;
-  for (gsize i = 0; expected[i]; i++)
-    differs |= (guint)(guchar)(signature[i] ^ expected[i]);
-  return differs == 0;
+  gsize length = strlen (expected);
+  return strlen (signature) == length && constant_time_equal (signature, expected, length);
 }

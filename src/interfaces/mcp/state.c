@@ -13,6 +13,7 @@
 
 #include "adder.h"
 #include "base/fd.h"
+#include "common/constant_time.h"
 #include "common/error.h"
 #include "common/json.h"
 
@@ -146,16 +147,6 @@ decode (const char *text, gsize length, gsize *ret_length)
   return strcmp (part, again) == 0 ? g_steal_pointer (&bytes) : NULL;
 }
 
-/* In constant time. */
-static gboolean
-state_is_same (const guint8 *a, const guint8 *b, gsize length)
-{
-  guint8 differs = 0;
-  for (gsize i = 0; i < length; i++)
-    differs |= a[i] ^ b[i];
-  return differs == 0;
-}
-
 /* The signed body, or NULL. */
 static json_t *
 verify (const struct mcp_state_key *key, const struct mcp_state_bond *bond, const char *state)
@@ -170,7 +161,7 @@ verify (const struct mcp_state_key *key, const struct mcp_state_bond *bond, cons
   if (!body || !given || mac_length != sizeof mac)
     return NULL;
   state_sign (key, bond, (const char *)body, length, mac);
-  return state_is_same (mac, given, sizeof mac)
+  return constant_time_equal (mac, given, sizeof mac)
              ? json_parse_object ((const char *)body, length, "the request state", NULL)
              : NULL;
 }
