@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cluster for tests: a gateway and two nodes, with real servers of NATS, PostgreSQL and S3."""
+"""A cluster for tests: gateways and two nodes, with real servers of NATS, PostgreSQL and S3."""
 import pytest
 
 import store_world
@@ -11,11 +11,15 @@ SECRET = "0123456789abcdef" * 4
 FOREVER = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
 
 
-class Cluster:
-    """Daemons that MAKE makes. VARIABLES: of the environment of those that are named."""
+NODES = ("one", "two")
 
-    def __init__(self, make, user, variables=()):
-        self.make, self.made, self.servers = make, {}, []
+
+class Cluster:
+    """Daemons that MAKE makes: GATEWAYS, the first of which is asked, and NODES. VARIABLES: of the environment of those that are
+    named. HTTP: more lines of [http]."""
+
+    def __init__(self, make, user, variables=(), gateways=("gateway",), http=""):
+        self.make, self.http, self.made, self.servers = make, http, {}, []
         try:
             for kind in (lambda: Nats().up(), store_world.Postgres, store_world.S3):
                 self.servers.append(kind())
@@ -24,20 +28,31 @@ class Cluster:
             pytest.skip(str(missing))
         self.nats, self.postgres, self.s3 = self.servers
         self.records, self.blobs = self.postgres.new(), self.s3.new(user.uid)
-        for name in ("gateway", "one", "two"):
+        for name in (*gateways, *NODES):
             self.add(name, dict(variables).get(name, {}))
-        self.gateway = Served(self.made["gateway"])
-        self.start("one", "two")
+        self.gateways = {}
+        for name in gateways:
+            self.serve(name)
+        self.gateway = self.gateways[gateways[0]]
+        self.start(*NODES)
+
+    def serve(self, name):
+        """Starts a gateway; all have one token."""
+        first = next(iter(self.gateways.values()), None)
+        self.gateways[name] = served = Served(self.made[name], token=first is None)
+        if first:
+            served.secret = first.secret
+        return served
 
     def add(self, name, variables=()):
-        """A daemon that is not started yet; one whose name begins with "gateway" is one."""
+        """A daemon that is not started yet; all but NODES are gateways."""
         self.made[name] = adder = self.make()
         adder.variables.update({"AWS_ACCESS_KEY_ID": "adder", "AWS_SECRET_ACCESS_KEY": store_world.KEYS["adder"], **dict(variables)})
         secret = adder.file("secret", SECRET)
         secret.chmod(0o600)
         adder.configure(
-            "[environment]\ndefault = system\n[http]\nrate = 60000\n"
-            f"[cluster]\nnats = {self.nats.url}\nsecret_file = {secret}\ngateway = {'true' if name.startswith('gateway') else 'false'}\n"
+            f"[environment]\ndefault = system\n[http]\nrate = 60000\n{self.http}"
+            f"[cluster]\nnats = {self.nats.url}\nsecret_file = {secret}\ngateway = {'false' if name in NODES else 'true'}\n"
             f"[store]\nnode = {name}-{unique()}\nrecords = {self.records}\nblobs = {self.blobs}\n"
         )
         return adder
@@ -45,7 +60,7 @@ class Cluster:
     def start(self, *names):
         for name in names:
             assert self.made[name].call("serve", "--background").returncode == 0
-        wait_until(lambda: {"gateway", "one", "two"} <= set(self.nodes().values()), "all nodes are known")
+        wait_until(lambda: {*self.gateways, *NODES} <= set(self.nodes().values()), "all nodes are known")
 
     def nodes(self):
         return {node["tag"]: node["node"].partition("-")[0] for node in self.gateway.get("/v1/nodes").json()["nodes"]}
@@ -67,7 +82,8 @@ class Cluster:
             server.end()
 
     def end(self):
-        self.gateway.stop()
+        for gateway in self.gateways.values():
+            gateway.stop()
         for adder in self.made.values():
             adder.kill()
         self.end_servers()

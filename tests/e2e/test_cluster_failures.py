@@ -7,7 +7,7 @@ import pytest
 
 from cluster_world import FOREVER, Cluster
 from harness import unique, wait_until
-from http_bed import Served, Stream
+from http_bed import Stream
 
 pytestmark = pytest.mark.slow
 FAKETIME = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
@@ -37,14 +37,14 @@ def works(cluster):
 def test_a_gateway_that_dies(cluster):
     """What someone waited for at it is cancelled; the rest goes on, and another gateway finds it."""
     cluster.add("gateway2")
-    second = Served(cluster.made["gateway2"], token=False)
-    second.secret = cluster.gateway.secret
+    second = cluster.serve("gateway2")
     waited = Stream(second, "POST", "/v1/runs", {"code": FOREVER, "stream": True})
     attached = waited.next()[2]["run_id"]
     background = second.post("/v1/runs", {"code": FOREVER, "background": True}).json()["run_id"]
     session = second.post("/v1/sessions", {"name": f"s-{unique()}"}).json()
     second.process.kill()
     second.process.wait()
+    del cluster.gateways["gateway2"]
     assert cluster.gateway.get(f"/v1/runs/{background}").json()["state"] == "running"
     cell = cluster.gateway.post(f"/v1/sessions/{session['name']}/cells", {"code": "6 * 7"})
     assert cell.json()["value"] == {"text/plain": "42"}

@@ -6,61 +6,30 @@ import threading
 
 import pytest
 
-import store_world
+import cluster_world
+from cluster_world import FOREVER, NODES
 from harness import strict_json, unique, wait_until
-from http_bed import Served, Stream
-from nats_world import Nats
-from test_cluster import SECRET
+from http_bed import Stream
 from test_web_access import Browser, open_page
 
 pytestmark = pytest.mark.slow
 GATEWAYS = ("east", "west")
-NODES = ("one", "two")
 AWAY_MS = 3000
 
 
-class Cluster:
-    """Daemons by name; those of GATEWAYS are Served."""
-
-    def __init__(self, make, nats, postgres, s3, user):
-        self.nats, self.postgres, self.s3, self.made = nats, postgres, s3, {}
-        self.records, files = postgres.new(), s3.new(user.uid)
+class Cluster(cluster_world.Cluster):
+    def __init__(self, make, user):
+        super().__init__(make, user, gateways=GATEWAYS, http=f"failures = 6000\ntokens_away_ms = {AWAY_MS}\n")
         self.database = self.records.split("?")[0].rpartition("/")[2]
-        for name in GATEWAYS + NODES:
-            self.made[name] = adder = make()
-            adder.variables.update({"AWS_ACCESS_KEY_ID": "adder", "AWS_SECRET_ACCESS_KEY": store_world.KEYS["adder"]})
-            secret = adder.file("secret", SECRET)
-            secret.chmod(0o600)
-            adder.configure(
-                f"[environment]\ndefault = system\n[http]\nrate = 60000\nfailures = 6000\ntokens_away_ms = {AWAY_MS}\n"
-                f"[cluster]\nnats = {nats.url}\nsecret_file = {secret}\ngateway = {'true' if name in GATEWAYS else 'false'}\n"
-                f"[store]\nnode = {name}-{unique()}\nrecords = {self.records}\nblobs = {files}\n"
-            )
-            (adder.config / "profiles").mkdir(exist_ok=True)
-            (adder.config / "profiles" / "asking.conf").write_text("[profile]\ntitle = for tests\napproval = always\n")
-            adder.own(adder.config / "profiles" / "asking.conf")
-        self.east = Served(self.made["east"])
-        self.west = Served(self.made["west"], token=False)
-        self.west.secret = self.east.secret
-        self.start(*NODES)
+        self.east, self.west = (self.gateways[name] for name in GATEWAYS)
 
-    def start(self, *names):
-        for name in names:
-            assert self.made[name].call("serve", "--background").returncode == 0
-        wait_until(lambda: len(self.nodes()) == len(GATEWAYS + NODES), "all nodes are known")
-
-    def nodes(self):
-        return {node["tag"]: node["node"].partition("-")[0] for node in self.west.get("/v1/nodes").json()["nodes"]}
-
-    def of(self, id):
-        """The name of the node that made ID."""
-        return self.nodes()[id[-6:]]
-
-    def end(self):
-        self.east.stop()
-        self.west.stop()
-        for name in NODES:
-            self.made[name].kill()
+    def add(self, name, variables=()):
+        """With a profile that asks."""
+        adder = super().add(name, variables)
+        (adder.config / "profiles").mkdir(exist_ok=True)
+        (adder.config / "profiles" / "asking.conf").write_text("[profile]\ntitle = for tests\napproval = always\n")
+        adder.own(adder.config / "profiles" / "asking.conf")
+        return adder
 
     def database_up(self):
         """All have noticed."""
@@ -76,19 +45,9 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def cluster(make_shared_adder, user):
-    servers = []
-    try:
-        for kind in (lambda: Nats().up(), store_world.Postgres, store_world.S3):
-            servers.append(kind())
-    except FileNotFoundError as missing:
-        for server in servers:
-            server.end()
-        pytest.skip(str(missing))
-    cluster = Cluster(make_shared_adder, *servers, user)
+    cluster = Cluster(make_shared_adder, user)
     yield cluster
     cluster.end()
-    for server in servers:
-        server.end()
 
 
 # ---- tokens ----
@@ -215,8 +174,6 @@ def test_without_the_database_known_tokens_are_good_for_a_while(cluster):
 
 
 # ---- what a node leaves ----
-
-FOREVER = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
 
 
 def on(cluster, name, make):
