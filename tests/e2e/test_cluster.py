@@ -148,8 +148,8 @@ def test_drains_by_a_command_of_another_and_by_sigterm(server, new_node):
     assert refused.returncode == 125 and "there is no node nobody" in refused.stderr
 
 
-def test_a_gateway_needs_a_cluster(adder):
-    refused = adder.call("serve", "--background", "--gateway")
+def test_a_gateway_needs_a_cluster(own_adder):
+    refused = own_adder.call("serve", "--background", "--gateway")
     assert refused.returncode != 0 and "a gateway needs a cluster" in refused.stderr
 
 
