@@ -106,7 +106,10 @@ class Run:
                 continue
             say("\n".join(text.splitlines()[-60:]))
             shutil.copy(path, stages.RESULTS / f"{stage.name}-{path.name}")
-            found.append(results.Case(f"a report of the sanitizers: {path}", "failed"))
+            summary = re.findall(r"^SUMMARY: .*", text, re.MULTILINE) or text.splitlines()[:5]
+            functions = re.findall(r"^ +#\d+ (?:0x\w+ in )?(\w+)", text, re.MULTILINE)
+            reason = f"{' '.join(summary)} in {' '.join(functions)}"
+            found.append(results.Case(f"a report of the sanitizers: {path.name}", "failed", reason))
         return found
 
     def show_log(self, stage):
