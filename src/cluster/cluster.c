@@ -110,11 +110,20 @@ void
 cluster_wait_free (struct cluster *cluster, guint64 ms)
 {
   gint64 end_us = g_get_monotonic_time () + (gint64)ms * 1000;
+  g_atomic_int_inc (&cluster->waiting);
   g_mutex_lock (&cluster->lock);
   guint64 before = cluster->frees;
   while (cluster->frees == before && g_cond_wait_until (&cluster->freed, &cluster->lock, end_us))
     ;
   g_mutex_unlock (&cluster->lock);
+  g_atomic_int_add (&cluster->waiting, -1);
+}
+
+void
+cluster_add_waiting (struct cluster *cluster, json_t *status)
+{
+  json_int_t waiting = json_integer_value (json_object_get (status, "waiting"));
+  json_object_set_new (status, "waiting", json_integer (waiting + g_atomic_int_get (&cluster->waiting)));
 }
 
 gboolean
@@ -295,6 +304,7 @@ cluster_beat (struct cluster *cluster)
   g_autoptr (json_t) entry = cluster_entry (cluster, tag),
                      more = cluster->options.describe (cluster->options.data);
   json_object_update (entry, more);
+  cluster_add_waiting (cluster, entry);
   g_autofree char *text = json_to_text (entry);
   if (!cluster->binding->publish (cluster->bus, subject, NULL, text, strlen (text), &problem))
     cluster_set_problem (cluster, problem->message);

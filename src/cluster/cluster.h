@@ -42,6 +42,10 @@ guint32 cluster_own_tag (const struct cluster *cluster);
  * 1. */
 guint cluster_doors (struct cluster *cluster);
 
+/* Adds the requests that wait here for a node that has room to "waiting" of STATUS, what an engine or a node
+ * tells. */
+void cluster_add_waiting (struct cluster *cluster, json_t *status);
+
 /* {"connected", "problem": text or null, "nodes": [entry with "here": whether it is this one, and "seen_ms":
  * how long ago]}, by name. The caller's. */
 json_t *cluster_list (struct cluster *cluster);

@@ -3,6 +3,7 @@
  * stand for the engine's own structures. */
 #include "adder.h"
 #include "build-config.h"
+#include "cluster/cluster.h"
 #include "common/config.h"
 #include "common/json.h"
 #include "common/text.h"
@@ -81,6 +82,8 @@ json_t *
 library_status (AdderEngine *engine)
 {
   json_t *status = engine_status (engine->engine);
+  if (engine->cluster)
+    cluster_add_waiting (engine->cluster, status);
   json_object_set_new (status, "approvals",
                        json_pack ("{s:i}", "waiting", (int)approvals_waiting (engine->approvals)));
   json_object_set_new (status, "store", recorder_status (engine->recorder));

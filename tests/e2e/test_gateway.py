@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gateway and two nodes, with real servers of NATS, PostgreSQL and S3: who asks the gateway finds what one machine would have."""
+import concurrent.futures
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import xml.etree.ElementTree
 
 import pytest
 
-from cluster_world import FOREVER, Cluster
+from cluster_world import FOREVER, NODES, Cluster
 from harness import REPOSITORY, unique, wait_until
 from http_bed import Stream
 from test_server_image import OUTSIDE, OUTSIDE_MIN
@@ -104,6 +105,26 @@ def test_metrics_are_of_all_nodes(cluster):
     up = [line for line in text.splitlines() if line.startswith("adder_node_up{")]
     assert len(up) == 3 and sum('gateway="yes"' in line for line in up) == 1 and "adder_cluster_connected 1\n" in text
     assert sum(line.startswith("adder_node_waiting{") for line in text.splitlines()) == 3
+
+
+def test_what_waits_for_a_node_is_counted(cluster):
+    """By the metric that Kubernetes makes further nodes for."""
+    places = len(NODES) * max(8, 4 * os.cpu_count())  # [pool] max_running
+    streams = [Stream(cluster.gateway, "POST", "/v1/runs", {"code": FOREVER, "stream": True, "limits": {"wall_ms": 600_000}}) for _ in range(places)]
+    begun = [stream.next()[2]["run_id"] for stream in streams]
+    gateway = f'{{node="{cluster.name_of("gateway")}"}}'
+
+    def waiting(count):
+        lines = cluster.gateway.get("/metrics").body.decode().splitlines()
+        return {f"adder_runs_waiting {count}", f"adder_node_waiting{gateway} {count}"} <= set(lines)
+
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        last = threads.submit(cluster.run, "6 * 7")
+        wait_until(lambda: waiting(1), "the gateway counts it")
+        for run_id in begun:
+            assert cluster.gateway.ask("DELETE", f"/v1/runs/{run_id}").status == 200
+        assert last.result()["outcome"] == "ok"
+    wait_until(lambda: waiting(0), "nothing waits")
 
 
 def test_a_gateway_runs_nothing_itself(cluster):

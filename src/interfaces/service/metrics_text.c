@@ -131,7 +131,7 @@ static const struct gauge {
   const char *name, *labels, *type, *help; /* HELP NULL: of the row before */
 } gauges[] = {
     {NULL, "running", "adder_sandboxes_running", "", "gauge", "Sandboxes that run code."},
-    {NULL, "waiting", "adder_runs_waiting", "", "gauge", "Runs that wait for a sandbox."},
+    {NULL, "waiting", "adder_runs_waiting", "", "gauge", "Runs that wait for a sandbox, or for a node that has one."},
     {"memory", "max_bytes", "adder_memory_bytes", "kind=\"most\"", "gauge",
      "Memory of sandboxes: what they may have, what those that run and those that are parked reserve."},
     {"memory", "running_bytes", "adder_memory_bytes", "kind=\"running\"", "gauge", NULL},
@@ -196,7 +196,7 @@ append_nodes (GString *text, struct cluster *cluster)
     const char *member, *name, *help;
   } columns[] = {
       {"running", "adder_node_running", "Sandboxes that run code, of each node of the cluster."},
-      {"waiting", "adder_node_waiting", "Runs that wait for a sandbox."},
+      {"waiting", "adder_node_waiting", "Runs that wait for a sandbox, or at a gateway for a node."},
       {"sessions", "adder_node_sessions", "Sessions that live."},
   };
   g_autoptr (json_t) list = cluster_list (cluster);
