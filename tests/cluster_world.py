@@ -4,11 +4,12 @@ import pytest
 
 import store_world
 from harness import unique, wait_until
-from http_bed import Served
+from http_bed import Served, Stream
 from nats_world import Nats
 
 SECRET = "0123456789abcdef" * 4
 FOREVER = "import time\nprint('begun', flush=True)\nwhile True: time.sleep(0.05)"
+LONG = {"wall_ms": 600_000}  # so that what runs forever does so on a slow machine too
 
 
 NODES = ("one", "two")
@@ -60,10 +61,14 @@ class Cluster:
     def start(self, *names):
         for name in names:
             assert self.made[name].call("serve", "--background").returncode == 0
-        wait_until(lambda: {*self.gateways, *NODES} <= set(self.nodes().values()), "all nodes are known")
+        wait_until(
+            lambda: all({*self.gateways, *NODES} <= set(self.nodes(gateway).values()) for gateway in self.gateways.values()),
+            "all gateways know all nodes",
+        )
 
-    def nodes(self):
-        return {node["tag"]: node["node"].partition("-")[0] for node in self.gateway.get("/v1/nodes").json()["nodes"]}
+    def nodes(self, gateway=None):
+        told = (gateway or self.gateway).get("/v1/nodes").json()["nodes"]
+        return {node["tag"]: node["node"].partition("-")[0] for node in told}
 
     def name_of(self, name):
         return next(node["node"] for node in self.gateway.get("/v1/nodes").json()["nodes"] if node["node"].startswith(name))
@@ -72,8 +77,20 @@ class Cluster:
         """The name of the node that made ID."""
         return self.nodes()[id[-6:]]
 
+    def on_every_node(self, make):
+        """What MAKE makes, (something, its id), again and again until each node has one: which node takes work is chance."""
+        made = []
+        while {self.of(id) for _, id in made} < set(NODES):
+            made.append(make())
+        return made
+
+    def stream(self):
+        """A run that somebody follows, and its id."""
+        stream = Stream(self.gateway, "POST", "/v1/runs", {"code": FOREVER, "limits": LONG, "stream": True})
+        return stream, stream.next()[2]["run_id"]
+
     def run(self, code, **body):
-        reply = self.gateway.post("/v1/runs", {"code": code, **body})
+        reply = self.gateway.post("/v1/runs", {"code": code, "limits": LONG, **body})
         assert reply.status in (200, 202), reply
         return reply.json()
 

@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from cluster_world import FOREVER, Cluster
+from cluster_world import FOREVER, LONG, Cluster
 from harness import unique, wait_until
 from http_bed import Stream
 
@@ -38,9 +38,9 @@ def test_a_gateway_that_dies(cluster):
     """What someone waited for at it is cancelled; the rest goes on, and another gateway finds it."""
     cluster.add("gateway2")
     second = cluster.serve("gateway2")
-    waited = Stream(second, "POST", "/v1/runs", {"code": FOREVER, "stream": True})
+    waited = Stream(second, "POST", "/v1/runs", {"code": FOREVER, "limits": LONG, "stream": True})
     attached = waited.next()[2]["run_id"]
-    background = second.post("/v1/runs", {"code": FOREVER, "background": True}).json()["run_id"]
+    background = second.post("/v1/runs", {"code": FOREVER, "limits": LONG, "background": True}).json()["run_id"]
     session = second.post("/v1/sessions", {"name": f"s-{unique()}"}).json()
     second.process.kill()
     second.process.wait()

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import cluster_world
-from cluster_world import FOREVER, NODES
+from cluster_world import FOREVER, LONG, NODES
 from harness import strict_json, unique, wait_until
 from http_bed import Stream
 from test_web_access import Browser, open_page
@@ -185,7 +185,7 @@ def on(cluster, name, make):
 
 
 def background(cluster, code):
-    reply = cluster.east.post("/v1/runs", {"code": code, "background": True})
+    reply = cluster.east.post("/v1/runs", {"code": code, "limits": LONG, "background": True})
     assert reply.status == 202, reply
     return reply.json()
 
@@ -229,7 +229,7 @@ def test_what_a_dead_node_leaves(cluster):
 def on_stream(cluster, name):
     """A run of the node NAME that somebody follows, and its id."""
     while True:
-        stream = Stream(cluster.east, "POST", "/v1/runs", {"code": FOREVER, "stream": True})
+        stream = Stream(cluster.east, "POST", "/v1/runs", {"code": FOREVER, "limits": LONG, "stream": True})
         run_id = stream.next()[2]["run_id"]
         if cluster.of(run_id) == name:
             return stream, run_id
@@ -327,7 +327,7 @@ def test_limits_of_an_owner_are_of_all_gateways_together(cluster):
     def begin(gateway):
         """Whether one more is let in."""
         try:
-            begun.append(Stream(gateway, "POST", "/v1/runs", {"code": FOREVER, "stream": True}, secret=secret))
+            begun.append(Stream(gateway, "POST", "/v1/runs", {"code": FOREVER, "limits": LONG, "stream": True}, secret=secret))
         except AssertionError as refused:
             assert "too many requests of this caller are under way" in str(refused)
             return False
@@ -343,7 +343,7 @@ def test_limits_of_an_owner_are_of_all_gateways_together(cluster):
             stream.close()
         if cluster.east.process is None:
             cluster.east.start()
-    wait_until(lambda: len(cluster.nodes()) == 4, "both are there again")
+    wait_until(lambda: len(cluster.nodes(cluster.east)) == len(cluster.nodes(cluster.west)) == 4, "both know each other again")
     often = new_token(cluster.made["east"], f"t-{unique()}", "--rate", "60")
     passed = [status(gateway, often) for gateway in (cluster.east, cluster.west) for _ in range(10)].count(200)
     assert passed < 20 and passed >= 10, "each grants a half of the ten that come at once"
