@@ -51,10 +51,10 @@ struct bus_binding {
   gboolean (*publish) (struct bus *bus, const char *subject, const char *reply, const char *data,
                        gsize length, GError **error);
   /* HANDLER is called in a thread of the library, one message after the other. QUEUE: only one of all that
-   * name it gets a message; NULL: each does. ONCE: one message, and the server knows of a receiver until it
-   * has sent that. */
-  struct bus_subscription *(*subscribe) (struct bus *bus, const char *subject, const char *queue,
-                                         gboolean once, bus_handler handler, gpointer data, GError **error);
+   * name it gets a message; NULL: each does. MOST: so many messages, and the server knows of a receiver until
+   * it has sent them; 0: all. */
+  struct bus_subscription *(*subscribe) (struct bus *bus, const char *subject, const char *queue, guint most,
+                                         bus_handler handler, gpointer data, GError **error);
   void (*unsubscribe) (struct bus_subscription *subscription);
 
   /* A bucket of keys in JetStream that expire after TTL_MS unless they are put again, in the servers' memory;

@@ -220,7 +220,7 @@ bus_deliver (natsConnection *connection, natsSubscription *from, natsMsg *messag
 }
 
 static struct bus_subscription *
-bus_subscribe (struct bus *bus, const char *subject, const char *queue, gboolean once, bus_handler handler,
+bus_subscribe (struct bus *bus, const char *subject, const char *queue, guint most, bus_handler handler,
                gpointer data, GError **error)
 {
   struct bus_subscription *made = g_new0 (struct bus_subscription, 1);
@@ -232,8 +232,8 @@ bus_subscribe (struct bus *bus, const char *subject, const char *queue, gboolean
       queue ? natsConnection_QueueSubscribe (&made->subscription, bus->connection, subject, queue,
                                              bus_deliver, made)
             : natsConnection_Subscribe (&made->subscription, bus->connection, subject, bus_deliver, made);
-  if (status == NATS_OK && once)
-    status = natsSubscription_AutoUnsubscribe (made->subscription, 1);
+  if (status == NATS_OK && most > 0)
+    status = natsSubscription_AutoUnsubscribe (made->subscription, (int)most);
   if (status == NATS_OK)
     return made;
   natsSubscription_Destroy (made->subscription);

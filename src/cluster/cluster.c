@@ -144,6 +144,15 @@ cluster_knows (struct cluster *cluster, const char *instance, const char *tag)
   return found;
 }
 
+guint
+cluster_size (struct cluster *cluster)
+{
+  g_mutex_lock (&cluster->lock);
+  guint size = MAX (g_hash_table_size (cluster->members), 1);
+  g_mutex_unlock (&cluster->lock);
+  return size;
+}
+
 REQUIRES (cluster)
 static guint
 cluster_count_doors (struct cluster *cluster)
@@ -430,11 +439,10 @@ cluster_new (const struct cluster_options *options, GError **error)
   };
   cluster->bus = binding->open (&bus_options, error);
   if (cluster->bus)
-    cluster->beats =
-        binding->subscribe (cluster->bus, SUBJECT "*", NULL, FALSE, cluster_hear, cluster, error);
+    cluster->beats = binding->subscribe (cluster->bus, SUBJECT "*", NULL, 0, cluster_hear, cluster, error);
   if (cluster->beats)
     cluster->frees_heard =
-        binding->subscribe (cluster->bus, TUNNEL_FREE, NULL, FALSE, cluster_hear_free, cluster, error);
+        binding->subscribe (cluster->bus, TUNNEL_FREE, NULL, 0, cluster_hear_free, cluster, error);
   if (cluster->frees_heard)
     cluster->ends = tunnel_ends_new (cluster, error);
   if (!cluster->ends) {

@@ -43,6 +43,9 @@ void cluster_wait_free (struct cluster *cluster, guint64 ms);
 /* Whether the node INSTANCE, or the one with the tag TAG (one of them NULL), has been heard of lately. */
 gboolean cluster_knows (struct cluster *cluster, const char *instance, const char *tag);
 
+/* How many daemons are known; at least 1. */
+guint cluster_size (struct cluster *cluster);
+
 /* HEAD as it is sent, with its signature; the caller's. */
 char *cluster_sign (struct cluster *cluster, const json_t *head);
 /* TEXT of LENGTH bytes, as cluster_sign made it here or elsewhere. The caller's; NULL with

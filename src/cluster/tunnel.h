@@ -8,8 +8,8 @@
  * other end. Who sends more than the other has taken waits, so that a slow client holds no more than a window
  * of it in memory.
  *
- *     adder.1.any          requests for any node; each node subscribes once for each run that it could take,
- *                          so that the server finds no receiver where all are busy
+ *     adder.1.any          requests for any node; each node's subscriptions end after as many as it could
+ *                          take, so that the server finds no receiver where all are busy
  *     adder.1.node.TAG     requests for that node
  *     adder.1.free         a node can take requests again
  *     adder.1.end.ADDRESS  frames; the process of ADDRESS has one subscription for all its ends

@@ -173,7 +173,7 @@ tunnel_ends_new (struct cluster *cluster, GError **error)
   g_cond_init (&ends->heard);
   ends->ends = g_hash_table_new (g_str_hash, g_str_equal);
   ends->subscription =
-      cluster->binding->subscribe (cluster->bus, subject, NULL, FALSE, tunnel_ends_hear, ends, error);
+      cluster->binding->subscribe (cluster->bus, subject, NULL, 0, tunnel_ends_hear, ends, error);
   if (ends->subscription)
     return ends;
   tunnel_ends_free (ends);

@@ -17,14 +17,15 @@
 #include "common/json.h"
 #include "common/log.h"
 
-#define EVENTS      64
-#define CHECK_MS    1000 /* how often it is looked whether those who ask are still there */
-#define GO_MS       3000 /* how long a request waits for GO */
-#define END_MS      5000 /* for the rest of replies, when the node ends */
-#define END_LOOK_US 20000
-#define COMPLAIN_MS 10000        /* at most one line of the log in that time */
-#define HEAD_MAX    (256 * 1024) /* of a request, with its signature */
-#define NODE_ENDS   "node_lost: the node that has it ends"
+#define EVENTS        64
+#define CHECK_MS      1000 /* how often it is looked whether those who ask are still there */
+#define GO_MS         3000 /* how long a request waits for GO */
+#define END_MS        5000 /* for the rest of replies, when the node ends */
+#define END_LOOK_US   20000
+#define COMPLAIN_MS   10000        /* at most one line of the log in that time */
+#define HEAD_MAX      (256 * 1024) /* of a request, with its signature */
+#define SUBSCRIPTIONS 2000         /* for any node, of all nodes together; at least two of each */
+#define NODE_ENDS     "node_lost: the node that has it ends"
 
 LOCK_CLASS (served);
 LOCK_CLASS (tunnel_host);
@@ -50,11 +51,11 @@ struct served {
   GUARDED_BY (served) gboolean over;
 };
 
-/* One request for any node that this one would take. */
+/* Requests for any node that this one would take. */
 struct offer {
   struct tunnel_host *host;
   struct bus_subscription *subscription;
-  gint used; /* atomic */
+  gint left; /* atomic: how many of them have not come */
 };
 
 struct tunnel_host {
@@ -360,7 +361,7 @@ offer_hear (gpointer data, const struct bus_message *message)
   struct offer *offer = data;
   struct tunnel_host *host = offer->host;
   host_take (host, message, TRUE);
-  g_atomic_int_set (&offer->used, TRUE); /* it may be gone now */
+  (void)g_atomic_int_dec_and_test (&offer->left); /* it may be gone now */
   host_wake (host);
 }
 
@@ -375,31 +376,46 @@ offer_free (gpointer data)
   g_free (offer);
 }
 
-/* Whether there is a further one. */
+/* Offers to take COUNT; FALSE: it cannot. */
 static gboolean
-host_offer (struct tunnel_host *host)
+host_offer (struct tunnel_host *host, guint count)
 {
   const struct cluster *cluster = host->cluster;
   struct offer *offer = g_new0 (struct offer, 1);
   offer->host = host;
+  offer->left = (gint)count;
   g_ptr_array_add (host->offers, offer);
   offer->subscription =
-      cluster->binding->subscribe (cluster->bus, TUNNEL_ANY, "adder", TRUE, offer_hear, offer, NULL);
+      cluster->binding->subscribe (cluster->bus, TUNNEL_ANY, "adder", count, offer_hear, offer, NULL);
   if (!offer->subscription)
     g_ptr_array_remove (host->offers, offer);
   return offer->subscription != NULL;
 }
 
-/* As many as there is room for; those who wait for one hear of the first. */
+/* Drops those that are used up; how many requests the others would still take. */
+static guint
+host_count_offered (struct tunnel_host *host)
+{
+  guint offered = 0;
+  for (guint i = host->offers->len; i-- > 0;) {
+    struct offer *offer = host->offers->pdata[i];
+    guint left = (guint)g_atomic_int_get (&offer->left);
+    offered += left;
+    if (left == 0)
+      g_ptr_array_remove_index_fast (host->offers, i);
+  }
+  return offered;
+}
+
+/* As many as there is room for; those who wait for one hear of the first. The server chooses among
+ * subscriptions, so with one for each request the node with most room gets most. But each costs the server
+ * time whenever another one comes or goes: in a large cluster one subscription stands for several. */
 static void
 host_renew_offers (struct tunnel_host *host)
 {
   const struct cluster *cluster = host->cluster;
-  for (guint i = host->offers->len; i-- > 0;) {
-    struct offer *offer = host->offers->pdata[i];
-    if (g_atomic_int_get (&offer->used))
-      g_ptr_array_remove_index_fast (host->offers, i);
-  }
+  guint shares = MAX (SUBSCRIPTIONS / cluster_size (host->cluster), 2);
+  guint share = (host->options.room + shares - 1) / shares, offered = host_count_offered (host);
   g_mutex_lock (&host->lock);
   guint room = host->options.room - MIN (host->taken, host->options.room);
   if (host->ending || !host->own || host->options.is_closed (host->options.data))
@@ -408,8 +424,11 @@ host_renew_offers (struct tunnel_host *host)
   gboolean had_none = host->offers->len == 0;
   if (room == 0)
     g_ptr_array_set_size (host->offers, 0);
-  while (host->offers->len < room && host_offer (host))
-    ;
+  guint wanted = room - MIN (offered, room);
+  while (wanted > 0 && (wanted >= share || host->offers->len == 0)) {
+    guint count = MIN (share, wanted);
+    wanted = host_offer (host, count) ? wanted - count : 0;
+  }
   if (had_none && host->offers->len > 0)
     (void)cluster->binding->publish (cluster->bus, TUNNEL_FREE, NULL, "", 0, NULL);
 }
@@ -428,7 +447,7 @@ host_follow_tag (struct tunnel_host *host)
   g_autofree char *subject = g_strconcat (TUNNEL_NODE, tag, NULL);
   if (host->own)
     cluster->binding->unsubscribe (host->own);
-  host->own = cluster->binding->subscribe (cluster->bus, subject, NULL, FALSE, host_hear_own, host, NULL);
+  host->own = cluster->binding->subscribe (cluster->bus, subject, NULL, 0, host_hear_own, host, NULL);
   g_mutex_lock (&host->lock);
   g_strlcpy (host->tag, host->own ? tag : "", sizeof host->tag);
   g_mutex_unlock (&host->lock);
