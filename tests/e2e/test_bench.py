@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 import harness
+import nats_world
 
 # Of each way to measure one, in an environment that need not have pandas.
 # What a bench does does not depend on who its user is; that they can have one at all, test_report and test_load tell.
@@ -347,3 +348,27 @@ def test_cost(installation, tmp_path):
     assert [row[0] for row in table["rows"]] == ["`print(1)`", "two lines"]
     assert all(len(row) == len(table["columns"]) and min(map(float, row[1:4])) > 0 for row in table["rows"])
     assert pages_that_take("cost", file) == PAGES[1:]
+
+
+# ---- a simulated cluster ----
+
+
+@pytest.mark.slow
+def test_simulated_cluster(installation, tmp_path):
+    """Every request is dispatched, and the table finds its place."""
+    if not nats_world.program():
+        pytest.skip("there is no NATS server on this host (the package nats-server)")
+    file = tmp_path / "cluster.json"
+    command = [harness.REPOSITORY / "scripts/bench-cluster", "--only", "simulate", "--env", "system", "--nodes", "40", "--rate", "250", "--seconds", "1"]
+    ended = subprocess.run(
+        [*command, "--adder", installation.program, "--output", file],
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert ended.returncode == 0 and ended.stderr == "", ended
+    (table,) = harness.strict_json(file.read_text())["tables"]
+    (row,) = table["rows"]
+    assert row[0] == "250/s" and row[2] == "0" and len(row) == len(table["columns"])
+    assert all(float(time.removesuffix(" ms")) > 0 for time in row[3:])
+    assert pages_that_take("cluster", file) == ["docs/cluster.md"]
