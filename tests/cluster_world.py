@@ -3,6 +3,7 @@
 import pytest
 
 import store_world
+from cable import Cable
 from harness import unique, wait_until
 from http_bed import Served, Stream
 from nats_world import Nats
@@ -17,10 +18,11 @@ NODES = ("one", "two")
 
 class Cluster:
     """Daemons that MAKE makes: GATEWAYS, the first of which is asked, and NODES. VARIABLES: of the environment of those that are
-    named. HTTP: more lines of [http]."""
+    named. HTTP: more lines of [http]. CABLED: those that reach the servers by a cable of their own."""
 
-    def __init__(self, make, user, variables=(), gateways=("gateway",), http=""):
+    def __init__(self, make, user, variables=(), gateways=("gateway",), http="", cabled=()):
         self.make, self.http, self.made, self.servers = make, http, {}, []
+        self.cables = {name: Cable() for name in cabled}
         try:
             for kind in (lambda: Nats().up(), store_world.Postgres, store_world.S3):
                 self.servers.append(kind())
@@ -29,6 +31,7 @@ class Cluster:
             pytest.skip(str(missing))
         self.nats, self.postgres, self.s3 = self.servers
         self.records, self.blobs = self.postgres.new(), self.s3.new(user.uid)
+        self.database = self.records.split("?")[0].rpartition("/")[2]
         for name in (*gateways, *NODES):
             self.add(name, dict(variables).get(name, {}))
         self.gateways = {}
@@ -45,16 +48,32 @@ class Cluster:
             served.secret = first.secret
         return served
 
+    def servers_of(self, name):
+        """Where NAME finds NATS, PostgreSQL and S3."""
+        urls = self.nats.url, self.records, self.blobs
+        if name not in self.cables:
+            return urls
+        cable = self.cables[name]
+        socket = next(self.postgres.directory.glob(".s.PGSQL.*[0-9]"))
+        ways = (
+            *((str(port), str(cable.port(port))) for port in (self.nats.port, self.s3.ports["s3.port"])),
+            (str(self.postgres.directory), str(cable.folder(socket))),
+        )
+        for way in ways:
+            urls = [url.replace(*way) for url in urls]
+        return urls
+
     def add(self, name, variables=()):
         """A daemon that is not started yet; all but NODES are gateways."""
+        nats, records, blobs = self.servers_of(name)
         self.made[name] = adder = self.make()
         adder.variables.update({"AWS_ACCESS_KEY_ID": "adder", "AWS_SECRET_ACCESS_KEY": store_world.KEYS["adder"], **dict(variables)})
         secret = adder.file("secret", SECRET)
         secret.chmod(0o600)
         adder.configure(
             f"[environment]\ndefault = system\n[http]\nrate = 60000\n{self.http}"
-            f"[cluster]\nnats = {self.nats.url}\nsecret_file = {secret}\ngateway = {'false' if name in NODES else 'true'}\n"
-            f"[store]\nnode = {name}-{unique()}\nrecords = {self.records}\nblobs = {self.blobs}\n"
+            f"[cluster]\nnats = {nats}\nsecret_file = {secret}\ngateway = {'false' if name in NODES else 'true'}\n"
+            f"[store]\nnode = {name}-{unique()}\nrecords = {records}\nblobs = {blobs}\n"
         )
         return adder
 
@@ -94,7 +113,12 @@ class Cluster:
         assert reply.status in (200, 202), reply
         return reply.json()
 
+    def sql(self, statement):
+        return self.postgres.sql(statement, self.database)
+
     def end_servers(self):
+        for cable in self.cables.values():
+            cable.end()
         for server in self.servers:
             server.end()
 

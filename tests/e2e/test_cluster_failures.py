@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a cluster does when something fails, with real servers: a gateway, NATS, PostgreSQL, S3, a clock. That of a node is in
-test_gateway.py."""
+test_gateway.py, but for one that is cut off."""
 import pathlib
+import threading
+import time
 
 import pytest
 
-from cluster_world import FOREVER, LONG, Cluster
+from cluster_world import FOREVER, LONG, NODES, Cluster
 from harness import unique, wait_until
 from http_bed import Stream
 
@@ -15,7 +17,7 @@ FAKETIME = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), No
 
 @pytest.fixture(scope="module")
 def shared(make_shared_adder, user):
-    cluster = Cluster(make_shared_adder, user)
+    cluster = Cluster(make_shared_adder, user, cabled=("two",))
     yield cluster
     cluster.end()
 
@@ -52,6 +54,76 @@ def test_a_gateway_that_dies(cluster):
     assert cluster.gateway.get(f"/v1/records/{attached}").json()["outcome"] == "cancelled"
     assert cluster.gateway.ask("DELETE", f"/v1/runs/{background}").status == 200
     assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session['session_id']}").status == 200
+
+
+def on_node(cluster, name, make):
+    """What MAKE made, with an id, on the node NAME."""
+    while cluster.of((made := make())[0]) != name:
+        made[1].close()
+    return made
+
+
+def new_stream(cluster):
+    stream = Stream(cluster.gateway, "POST", "/v1/runs", {"code": FOREVER, "stream": True})
+    return stream.next()[2]["run_id"], stream
+
+
+def begun(cluster, name):
+    """How many runs the node NAME has started; those in the engine's counts have also been recorded."""
+    return cluster.made[name].status()["runs"]
+
+
+class Clients:
+    """Each asks CLUSTER for runs, one after the other, all with code of their own, until they are stopped."""
+
+    def __init__(self, cluster, count):
+        self.cluster, self.replies, self.stopping = cluster, [], threading.Event()
+        self.threads = [threading.Thread(target=self.ask) for _ in range(count)]
+        for thread in self.threads:
+            thread.start()
+
+    def ask(self):
+        while not self.stopping.is_set():
+            self.replies.append(self.cluster.gateway.post("/v1/runs", {"code": f"print('{unique()}')"}))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        for thread in self.threads:
+            thread.join()
+
+
+@pytest.mark.parametrize("seconds", [0, pytest.param(30, marks=pytest.mark.deep)], ids=["until-it-is-noticed", "for-30-s"])
+def test_a_node_is_cut_off(cluster, seconds):
+    """From all servers. Every client gets an answer or an error, nothing runs twice, and the node starts nothing that it hears of
+    too late; joined again, it serves. SECONDS: at least."""
+    session = next(s for s in iter(lambda: cluster.gateway.post("/v1/sessions", {}).json()["session_id"], None) if cluster.of(s) == "two")
+    cluster.gateway.post(f"/v1/sessions/{session}/cells", {"code": "x = 41"})
+    _, stream = on_node(cluster, "two", lambda: new_stream(cluster))
+    before = sum(begun(cluster, name) for name in NODES)
+    with Clients(cluster, 4) as clients:
+        wait_until(lambda: len(clients.replies) > 20, "there is work")
+        cluster.cables["two"].cut()
+        cut = time.monotonic()
+        try:
+            assert stream.rest()[-1][1] == "problem", "who follows its run is told"
+            wait_until(lambda: "two" not in cluster.nodes().values(), "the gateway has noticed")
+            lost = cluster.gateway.get(f"/v1/sessions/{session}")
+            assert lost.status == 503 and "node_lost" in lost.json()["detail"], lost
+            noticed, held = len(clients.replies), begun(cluster, "two")
+            wait_until(lambda: len(clients.replies) > noticed + 20 and time.monotonic() - cut > seconds, "the others work", seconds + 60)
+            assert begun(cluster, "two") == held, "it got no more work"
+        finally:
+            cluster.cables["two"].join()
+        wait_until(lambda: any(r.status == 200 and cluster.of(r.json()["run_id"]) == "two" for r in clients.replies[noticed:][-8:]), "it serves again")
+    assert sum(begun(cluster, name) for name in NODES) - before <= len(clients.replies), "nothing ran twice"
+    assert {reply.status for reply in clients.replies} <= {200, 503}
+    assert all(reply.json()["detail"] for reply in clients.replies if reply.status == 503)
+    cell = cluster.gateway.post(f"/v1/sessions/{session}/cells", {"code": "x + 1"})
+    assert cell.json()["value"] == {"text/plain": "42"}, "its sessions live on"
+    cluster.gateway.ask("DELETE", f"/v1/sessions/{session}")
 
 
 def test_nats_restarts(cluster):
