@@ -18,6 +18,57 @@ static const char *const state_names[] = {
     [APPROVAL_DENIED] = "denied",
 };
 
+/* ---- what was used elsewhere ---- */
+
+/* The keys of what was approved here, by id. */
+static GHashTable *
+approval_decide_approved (struct approvals *approvals)
+{
+  GHashTable *keys = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_mutex_lock (&approvals->lock);
+  for (GList *at = approvals->all.head; approvals->store && at; at = at->next) {
+    const struct approval *approval = at->data;
+    if (approval->kind == APPROVAL_OF_RUN && approval->state == APPROVAL_APPROVED)
+      g_hash_table_insert (keys, g_strdup (approval->id),
+                           approval_shared_key (approval->owner, approval->conversation, approval->digest));
+  }
+  g_mutex_unlock (&approvals->lock);
+  return keys;
+}
+
+static void
+approval_decide_drop (struct approvals *approvals, const char *id)
+{
+  g_mutex_lock (&approvals->lock);
+  for (GList *at = approvals->all.head; at; at = at->next) {
+    struct approval *approval = at->data;
+    if (strcmp (approval->id, id) == 0 && approval->state == APPROVAL_APPROVED) {
+      log_info ("approval %s was used by another node", id);
+      approvals_remove (approvals, approval);
+      break;
+    }
+  }
+  g_mutex_unlock (&approvals->lock);
+}
+
+/* In a cluster the row decides what is approved. The node that used one has removed its row, or put another
+ * request there; the copy of the node that was asked goes before it is shown, or could be approved again.
+ * Without the database it stays, and no decision can be made. */
+static void
+approvals_drop_used (struct approvals *approvals)
+{
+  g_autoptr (GHashTable) keys = approval_decide_approved (approvals);
+  GHashTableIter iter;
+  gpointer id, key;
+  g_hash_table_iter_init (&iter, keys);
+  while (g_hash_table_iter_next (&iter, &id, &key)) {
+    struct approval_shared shared = {0};
+    if (approval_shared_find (approvals->store, key, &shared, NULL) && g_strcmp0 (shared.id, id) != 0)
+      approval_decide_drop (approvals, id);
+    approval_shared_clear (&shared);
+  }
+}
+
 /* ---- showing ---- */
 
 char *
@@ -69,6 +120,7 @@ json_t *
 approvals_list (struct approvals *approvals, const char *owner)
 {
   json_t *list = json_array ();
+  approvals_drop_used (approvals);
   g_mutex_lock (&approvals->lock);
   approvals_purge (approvals);
   for (int pending = 1; pending >= 0; pending--)
@@ -104,6 +156,7 @@ approval_decide_find (struct approvals *approvals, const char *owner, const char
 json_t *
 approvals_show (struct approvals *approvals, const char *owner, const char *id, GError **error)
 {
+  approvals_drop_used (approvals);
   g_mutex_lock (&approvals->lock);
   struct approval *approval = approval_decide_find (approvals, owner, id, error);
   json_t *whole = approval ? approval_decide_show_whole (approval) : NULL;
@@ -274,6 +327,7 @@ approvals_approve (struct approvals *approvals, const struct approver *by, const
                    GError **error)
 {
   struct approval_verdict verdict = {0};
+  approvals_drop_used (approvals);
   g_mutex_lock (&approvals->lock);
   json_t *whole = approval_decide_approve (approvals, by, id, always, error);
   if (whole)
@@ -287,6 +341,7 @@ approvals_deny (struct approvals *approvals, const struct approver *by, const ch
                 GError **error)
 {
   struct approval_verdict verdict = {0};
+  approvals_drop_used (approvals);
   g_mutex_lock (&approvals->lock);
   struct approval *approval = find_to_decide (approvals, by, id, error);
   json_t *whole = approval && approval_decide_carry_out (approvals, approval, FALSE, error)

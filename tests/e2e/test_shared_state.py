@@ -20,7 +20,6 @@ AWAY_MS = 3000
 class Cluster(cluster_world.Cluster):
     def __init__(self, make, user):
         super().__init__(make, user, gateways=GATEWAYS, http=f"failures = 6000\ntokens_away_ms = {AWAY_MS}\n")
-        self.database = self.records.split("?")[0].rpartition("/")[2]
         self.east, self.west = (self.gateways[name] for name in GATEWAYS)
 
     def add(self, name, variables=()):
@@ -38,9 +37,6 @@ class Cluster(cluster_world.Cluster):
             wait_until(lambda gateway=gateway: gateway.get("/v1/caller").status == 200, "tokens are known")
         for name in NODES:
             wait_until(lambda name=name: self.made[name].call("history", "list", "--json").returncode == 0, "records are there")
-
-    def sql(self, statement):
-        return self.postgres.sql(statement, self.database)
 
 
 @pytest.fixture(scope="module")
@@ -375,6 +371,9 @@ def test_an_approval_is_good_at_every_node_and_once(cluster):
         ran = ask(cluster.east, code)
         assert ran["outcome"] == "ok", ran
         ways.add(cluster.of(approval) == cluster.of(ran["run_id"]))
+        again = cluster.west.post(f"/v1/approvals/{approval}/approve")
+        assert again.status == 404 and "was used" in again.json()["detail"], again
+        assert approval not in {each["approval_id"] for each in cluster.east.get("/v1/approvals").json()["approvals"]}
         assert {ask(cluster.west, code)["outcome"] for _ in range(4)} == {"approval_required"}, "once"
 
 
