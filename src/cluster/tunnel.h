@@ -60,6 +60,10 @@ struct tunnel_request {
  * HEAD is not changed. NULL with ADDER_ERROR_BUSY: no node had room in time; ADDER_ERROR_UNAVAILABLE: the
  * node is gone, or there is no connection; ADDER_ERROR_CANCELLED: the client is gone. */
 struct tunnel *tunnel_open (struct cluster *cluster, const struct tunnel_request *request, GError **error);
+/* The same in two steps, to ask several nodes at once, and without a second try. No body is longer than the
+ * first message. */
+struct tunnel *tunnel_begin (struct cluster *cluster, const struct tunnel_request *request, GError **error);
+gboolean tunnel_is_taken (struct tunnel *tunnel, gint64 end_us);
 /* The next bytes of the reply, at most SIZE; 0 at its end; -1 with ERROR, as above: the node is gone, or the
  * client is. */
 gssize tunnel_read (struct tunnel *tunnel, char *buffer, gsize size, GError **error);
@@ -71,6 +75,10 @@ void tunnel_close (struct tunnel *tunnel);
 /* The object that a node replies to REQUEST, whole; the caller's. NULL with ERROR, as above, or what the node
  * says is wrong. */
 json_t *tunnel_call (struct cluster *cluster, const struct tunnel_request *request, GError **error);
+
+/* The objects that all nodes reply to REQUEST, asked at once; REQUEST names none. Those that do not answer,
+ * or refuse, are left out. The caller's array. */
+json_t *tunnel_call_all (struct cluster *cluster, const struct tunnel_request *request);
 
 /* ---- who answers ---- */
 

@@ -195,21 +195,26 @@ tunnel_see_placed (struct tunnel *tunnel, enum tunnel_waited waited, enum tunnel
   return told || (taken && tunnel->feeds) || nobody || waited == WAITED_LONG;
 }
 
-/* Sends the request, and waits for a node that takes it. */
+/* Waits for a node that takes the request. */
 static enum tunnel_placed
-tunnel_place (struct tunnel *tunnel, const struct tunnel_request *request, GError **error)
+tunnel_await_placed (struct tunnel *tunnel, gint64 end_us, GError **error)
 {
-  gint64 end_us = g_get_monotonic_time () + TAKEN_MS * 1000;
   enum tunnel_waited waited = WAITED_NEWS;
   enum tunnel_placed placed;
-  if (!tunnel_send_request (tunnel, request, error))
-    return PLACED_FAILED;
   while (!tunnel_see_placed (tunnel, waited, &placed))
     if ((waited = tunnel_wait (tunnel, end_us)) == WAITED_GONE) {
       tunnel_fail (error, ADDER_ERROR_CANCELLED, "the client is gone");
       return PLACED_FAILED;
     }
   return placed;
+}
+
+static enum tunnel_placed
+tunnel_place (struct tunnel *tunnel, const struct tunnel_request *request, GError **error)
+{
+  if (!tunnel_send_request (tunnel, request, error))
+    return PLACED_FAILED;
+  return tunnel_await_placed (tunnel, g_get_monotonic_time () + TAKEN_MS * 1000, error);
 }
 
 /* Sends the rest of the body, as far as the node wants it; a reply ends that. */
@@ -283,6 +288,22 @@ tunnel_open (struct cluster *cluster, const struct tunnel_request *request, GErr
     silent += placed == PLACED_SILENT;
   } while (placed != PLACED && tunnel_may_retry (cluster, request, placed, silent, end_us, error));
   return NULL;
+}
+
+struct tunnel *
+tunnel_begin (struct cluster *cluster, const struct tunnel_request *request, GError **error)
+{
+  struct tunnel *tunnel = tunnel_new (cluster, request);
+  if (tunnel_send_request (tunnel, request, error))
+    return tunnel;
+  tunnel_close (tunnel);
+  return NULL;
+}
+
+gboolean
+tunnel_is_taken (struct tunnel *tunnel, gint64 end_us)
+{
+  return tunnel_await_placed (tunnel, end_us, NULL) == PLACED;
 }
 
 /* ---- the reply ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request whose reply is one object. */
+/* Requests whose replies are one object each. */
 #include <string.h>
 
 #include "adder_types.h"
@@ -8,6 +8,7 @@
 
 #define REPLY_BYTES (1024 * 1024)
 #define PART_BYTES  (64 * 1024)
+#define ALL_MS      1000 /* in which nodes that are only slow take what all are asked */
 
 /* All bytes of the reply, at most REPLY_BYTES. */
 static gboolean
@@ -46,14 +47,48 @@ tunnel_parse (const char *text, gsize length, GError **error)
   return NULL;
 }
 
-json_t *
-tunnel_call (struct cluster *cluster, const struct tunnel_request *request, GError **error)
+/* TUNNEL is taken. */
+static json_t *
+tunnel_take_object (struct tunnel *tunnel, GError **error)
 {
-  struct tunnel *tunnel = tunnel_open (cluster, request, error);
-  if (!tunnel)
-    return NULL;
   g_autoptr (GString) text = g_string_new (NULL);
   gboolean ok = tunnel_read_all (tunnel, text, error);
   tunnel_close (tunnel);
   return ok ? tunnel_parse (text->str, text->len, error) : NULL;
+}
+
+json_t *
+tunnel_call (struct cluster *cluster, const struct tunnel_request *request, GError **error)
+{
+  struct tunnel *tunnel = tunnel_open (cluster, request, error);
+  return tunnel ? tunnel_take_object (tunnel, error) : NULL;
+}
+
+json_t *
+tunnel_call_all (struct cluster *cluster, const struct tunnel_request *request)
+{
+  g_autoptr (json_t) list = cluster_list (cluster);
+  g_autoptr (GPtrArray) tunnels = g_ptr_array_new ();
+  json_t *replies = json_array (), *node;
+  gsize i;
+  json_array_foreach (json_object_get (list, "nodes"), i, node)
+  {
+    struct tunnel_request asked = *request;
+    asked.node = json_member_text (node, "tag");
+    struct tunnel *tunnel = tunnel_begin (cluster, &asked, NULL);
+    if (tunnel)
+      g_ptr_array_add (tunnels, tunnel);
+  }
+  gint64 end_us = g_get_monotonic_time () + ALL_MS * 1000;
+  for (i = 0; i < tunnels->len; i++) {
+    struct tunnel *tunnel = tunnels->pdata[i];
+    json_t *reply = NULL;
+    if (tunnel_is_taken (tunnel, end_us))
+      reply = tunnel_take_object (tunnel, NULL);
+    else
+      tunnel_close (tunnel);
+    if (reply)
+      json_array_append_new (replies, reply);
+  }
+  return replies;
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nodes of a cluster send each other: seen, repeated, forged and lost on its way; nodes that freeze; slow readers."""
+import collections
 import hashlib
 import json
 import signal
@@ -268,6 +269,27 @@ def test_the_servers_restart(cluster):
         assert events[-1][1] == "problem" and events[-1][2]["status"] == 503
     wait_until(lambda: cluster.gateway.post("/v1/runs", {"code": "1"}).status == 200, "it works again")
     cluster.client = Client(cluster.nats.port)
+
+
+def test_a_list_asks_each_node_once(make_adder, own_nats):
+    """All at the same time, so that one that is frozen delays it by one wait, and the others' answers are there."""
+    names = [f"{letter}-{unique()}" for letter in "fg"]
+    cluster = Cluster(make_adder, own_nats, *names)
+    frozen, recorder = harness.Process(cluster.nodes[0].daemon()), Client(own_nats.port)
+    try:
+        tag = cluster.entry(names[1])["tag"]
+        session = next(s for s in iter(lambda: cluster.gateway.post("/v1/sessions", {}).json()["session_id"], None) if s.endswith(tag))
+        recorder.subscribe("adder.1.node.*")
+        frozen.signal(signal.SIGSTOP)
+        listed = cluster.gateway.get("/v1/sessions").json()["sessions"]
+        assert session in [each["session_id"] for each in listed]
+        recorder.publish("adder.1.node.last", b"")
+        asked = collections.Counter(iter(lambda: recorder.next()[0], "adder.1.node.last"))
+        assert asked[f"adder.1.node.{tag}"] == 1 and set(asked.values()) == {1}, asked
+    finally:
+        frozen.signal(signal.SIGCONT)
+        recorder.close()
+        cluster.end()
 
 
 def test_a_frozen_node(make_adder, own_nats):

@@ -297,15 +297,14 @@ http_forward_reply (struct http_request *request, struct forwarded *forwarded, G
   return TRUE;
 }
 
-/* ---- asking one node ---- */
+/* ---- asking all nodes ---- */
 
-/* What the node TAG answers to HEAD without a body, if that is an object and a success; else NULL. */
+/* What nodes answer to HEAD without a body: those objects that are a success; the caller's. */
 static json_t *
-http_forward_ask (struct http_request *request, struct cluster *cluster, const char *tag, json_t *head)
+http_forward_ask (struct http_request *request, struct cluster *cluster, json_t *head)
 {
-  const struct tunnel_request asked = {
-      .node = tag, .head = head, .body = "", .watch_fd = http_watch_fd (request)};
-  return tunnel_call (cluster, &asked, NULL);
+  const struct tunnel_request asked = {.head = head, .body = "", .watch_fd = http_watch_fd (request)};
+  return tunnel_call_all (cluster, &asked);
 }
 
 /* The id of the caller's session NAME, wherever it is; the caller's, or NULL. */
@@ -314,16 +313,16 @@ http_forward_find_session (struct http_request *request, struct cluster *cluster
 {
   g_autofree char *escaped = g_uri_escape_string (name, NULL, FALSE);
   g_autofree char *target = g_strconcat ("/v1/sessions/", escaped, NULL);
-  g_autoptr (json_t) head = http_forward_head (request), nodes = cluster_list (cluster);
+  g_autoptr (json_t) head = http_forward_head (request);
   json_object_set_new (head, "method", json_string ("GET"));
   json_object_set_new (head, "target", json_text_or_null (target));
   json_object_set_new (head, "headers", json_array ());
+  g_autoptr (json_t) answers = http_forward_ask (request, cluster, head);
   gsize i;
-  json_t *node;
-  json_array_foreach (json_object_get (nodes, "nodes"), i, node)
+  json_t *found;
+  json_array_foreach (answers, i, found)
   {
-    g_autoptr (json_t) found = http_forward_ask (request, cluster, json_member_text (node, "tag"), head);
-    if (found && strcmp (json_member_text (found, "state"), "ended") != 0)
+    if (strcmp (json_member_text (found, "state"), "ended") != 0)
       return g_strdup (json_member_text (found, "session_id"));
   }
   return NULL;
@@ -449,19 +448,13 @@ http_forward_where (struct http_request *request, struct cluster *cluster, char 
 static void
 http_forward_gather (struct http_request *request, struct cluster *cluster, const char *member)
 {
-  g_autoptr (json_t) answer = NULL;
-  g_autoptr (json_t) head = http_forward_head (request), nodes = cluster_list (cluster);
+  g_autoptr (json_t) head = http_forward_head (request);
   json_object_set_new (head, "method", json_string ("GET")); /* and not HEAD, whose reply has no body */
-  gsize i;
-  json_t *node;
-  json_array_foreach (json_object_get (nodes, "nodes"), i, node)
-  {
-    g_autoptr (json_t) told = http_forward_ask (request, cluster, json_member_text (node, "tag"), head);
-    if (told && !answer)
-      answer = json_incref (told);
-    else if (told)
-      json_array_extend (json_object_get (answer, member), json_object_get (told, member));
-  }
+  g_autoptr (json_t) answers = http_forward_ask (request, cluster, head);
+  json_t *answer = json_array_get (answers, 0);
+  for (gsize i = 1; i < json_array_size (answers); i++)
+    json_array_extend (json_object_get (answer, member),
+                       json_object_get (json_array_get (answers, i), member));
   if (answer)
     http_reply_json (request, 200, json_incref (answer));
   else
