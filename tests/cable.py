@@ -32,6 +32,14 @@ class Cable:
         self.join()
         shutil.rmtree(self.directory, ignore_errors=True)
 
+    def urls(self, urls, nats, postgres, s3):
+        """URLS of these servers by this cable."""
+        ways = [(str(port), str(self.port(port))) for port in (nats.port, s3.ports["s3.port"])]
+        ways += [(str(postgres.directory), str(self.folder(next(postgres.directory.glob(".s.PGSQL.*[0-9]")))))]
+        for way in ways:
+            urls = [url.replace(*way) for url in urls]
+        return urls
+
     def port(self, number):
         """The port of 127.0.0.1 by which the server at the port NUMBER is reached."""
         listener = self.listen(socket.AF_INET, ("127.0.0.1", 0), ("127.0.0.1", number))

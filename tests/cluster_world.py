@@ -51,17 +51,7 @@ class Cluster:
     def servers_of(self, name):
         """Where NAME finds NATS, PostgreSQL and S3."""
         urls = self.nats.url, self.records, self.blobs
-        if name not in self.cables:
-            return urls
-        cable = self.cables[name]
-        socket = next(self.postgres.directory.glob(".s.PGSQL.*[0-9]"))
-        ways = (
-            *((str(port), str(cable.port(port))) for port in (self.nats.port, self.s3.ports["s3.port"])),
-            (str(self.postgres.directory), str(cable.folder(socket))),
-        )
-        for way in ways:
-            urls = [url.replace(*way) for url in urls]
-        return urls
+        return self.cables[name].urls(urls, *self.servers) if name in self.cables else urls
 
     def add(self, name, variables=()):
         """A daemon that is not started yet; all but NODES are gateways."""
