@@ -2,9 +2,9 @@
 #include "cluster/tunnel_end.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #include "adder_types.h"
+#include "common/random_bytes.h"
 
 #define RANDOM_BYTES 16
 #define ADDRESS_MAX  80
@@ -99,8 +99,7 @@ tunnel_end_add (struct tunnel_end *end, struct cluster *cluster,
 {
   struct tunnel_ends *ends = cluster->ends;
   guint64 random[RANDOM_BYTES / sizeof (guint64)];
-  while (getrandom (random, sizeof random, 0) != (gssize)sizeof random)
-    ;
+  random_bytes (random, sizeof random);
   end->cluster = cluster;
   end->hear = hear;
   end->address = g_strdup_printf ("%s.%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x",

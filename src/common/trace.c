@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 
 #include "base/fd.h"
 #include "build-config.h"
@@ -11,6 +10,7 @@
 #include "common/http_client.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "common/random_bytes.h"
 
 #define QUEUE_MAX   8192 /* spans, some 600 bytes each */
 #define BATCH_MAX   512
@@ -54,8 +54,7 @@ static void
 trace_random (char *digits, gsize bytes)
 {
   guint8 random[16];
-  while (getrandom (random, bytes, 0) != (gssize)bytes)
-    ;
+  random_bytes (random, bytes);
   for (gsize i = 0; i < bytes; i++)
     g_snprintf (digits + 2 * i, 3, "%02x", random[i]);
 }

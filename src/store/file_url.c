@@ -4,12 +4,12 @@
 #include "store/file_url.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #include "adder_types.h"
 #include "common/constant_time.h"
 #include "common/file_name.h"
 #include "common/guarded.h"
+#include "common/random_bytes.h"
 #include "store/file_rows.h"
 
 #define KEY_BYTES 32
@@ -50,8 +50,7 @@ settle_key (gpointer data, struct transaction *transaction, GError **error)
 {
   guint8 random[KEY_BYTES];
   char text[KEY_TEXT + 1];
-  while (getrandom (random, sizeof random, 0) != (gssize)sizeof random)
-    ;
+  random_bytes (random, sizeof random);
   for (guint i = 0; i < KEY_BYTES; i++)
     g_snprintf (text + 2 * i, 3, "%02x", random[i]);
   const struct sql_value value = SQL_STR (text);

@@ -3,7 +3,8 @@
 
 #include <glib.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "common/random_bytes.h"
 
 #define DIGITS 6 /* of a node */
 
@@ -44,9 +45,7 @@ void
 id_make (char ret_id[ID_BYTES])
 {
   guint8 bytes[16];
-  /* Blocks only before the kernel's generator is first seeded, at boot; 16 bytes always come whole. */
-  while (getrandom (bytes, sizeof bytes, 0) != (gssize)sizeof bytes)
-    ;
+  random_bytes (bytes, sizeof bytes);
   guint64 us = (guint64)g_get_real_time ();
   guint fraction = (guint)(us % 1000 * 4096 / 1000); /* 12 bits of a millisecond: section 6.2, method 3 */
   for (int i = 0; i < 6; i++)

@@ -3,11 +3,11 @@
 #include "interfaces/mcp/http_session.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #include "adder.h"
 #include "common/config.h"
 #include "common/guarded.h"
+#include "common/random_bytes.h"
 #include "engine/host/id.h"
 
 #define ID_RANDOM_BYTES 16
@@ -88,8 +88,7 @@ make_id (void)
   char node[7];
   GString *id = g_string_new (NULL);
 
-  while (getrandom (random, sizeof random, 0) != (gssize)sizeof random)
-    ;
+  random_bytes (random, sizeof random);
   for (gsize i = 0; i < sizeof random; i++)
     g_string_append_printf (id, "%02x", random[i]);
   id_digits (node);

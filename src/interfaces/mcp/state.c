@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "common/constant_time.h"
 #include "common/error.h"
 #include "common/json.h"
+#include "common/random_bytes.h"
 
 #define MAC_BYTES    32
 #define KEY_FILE_MIN 32
@@ -68,8 +68,7 @@ mcp_state_key_make (const char *file, struct mcp_state_key *ret_key, GError **er
 {
   if (file)
     return state_read_key_file (file, ret_key, error);
-  while (getrandom (ret_key->bytes, sizeof ret_key->bytes, 0) != (gssize)sizeof ret_key->bytes)
-    ;
+  random_bytes (ret_key->bytes, sizeof ret_key->bytes);
   return TRUE;
 }
 
