@@ -13,6 +13,7 @@
 struct bus;
 struct bus_subscription;
 
+/* Its texts must outlive the bus. */
 struct bus_options {
   const char *servers;             /* URLs, separated by single blanks */
   const char *credentials;         /* a file as `nsc` makes it; NULL: what the URL says */
@@ -44,6 +45,10 @@ struct bus_binding {
   gboolean (*is_connected) (struct bus *bus);
   /* The library gives up: the servers refused the login twice in the same way. */
   gboolean (*is_over) (struct bus *bus);
+  /* Then: connects anew, with all subscriptions. Beside functions of buckets in the same thread alone. */
+  gboolean (*open_again) (struct bus *bus, GError **error);
+  /* What went wrong last, of the connection; the caller's. */
+  char *(*last_problem) (struct bus *bus);
   /* Handlers may go on until it returns; what was published is sent first, for at most a second. */
   void (*close) (struct bus *bus);
 

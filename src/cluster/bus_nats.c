@@ -16,17 +16,22 @@
 #define SERVERS_MAX  64
 
 struct bus {
+  struct bus_options options;
+  GRWLock swap; /* of the connection, and of the list of subscriptions */
   natsConnection *connection;
   jsCtx *jetstream;
-  void (*changed) (gpointer data);
-  gpointer data;
+  GPtrArray *subscriptions; /* of struct bus_subscription */
   GMutex lock;
   GCond ended;
-  gboolean closed; /* the library calls `changed` no more */
+  guint open; /* connections of which the library may still call `changed` */
 };
 
 struct bus_subscription {
+  struct bus *bus;
   natsSubscription *subscription;
+  char *subject, *queue;
+  guint most;
+  gint received; /* atomic */
   bus_handler handler;
   gpointer data;
   GMutex lock;
@@ -55,7 +60,7 @@ bus_changed (natsConnection *connection, void *data)
 {
   (void)connection;
   struct bus *bus = data;
-  bus->changed (bus->data);
+  bus->options.changed (bus->options.data);
 }
 
 /* The last that the library says of a connection. */
@@ -65,7 +70,7 @@ bus_closed (natsConnection *connection, void *data)
   (void)connection;
   struct bus *bus = data;
   g_mutex_lock (&bus->lock);
-  bus->closed = TRUE;
+  bus->open--;
   g_cond_signal (&bus->ended);
   g_mutex_unlock (&bus->lock);
 }
@@ -122,8 +127,10 @@ bus_set_connection (natsOptions *options, struct bus *bus)
 }
 
 static natsStatus
-bus_connect (struct bus *bus, const struct bus_options *asked)
+bus_connect (struct bus *bus, natsConnection **ret_connection)
 {
+  const struct bus_options *asked = &bus->options;
+  natsConnection *connection = NULL;
   natsOptions *options = NULL;
   natsStatus status = nats_Open (-1);
   if (status == NATS_OK)
@@ -140,9 +147,15 @@ bus_connect (struct bus *bus, const struct bus_options *asked)
     status = bus_set_tls (options, asked);
   if (status == NATS_OK)
     status = bus_set_connection (options, bus);
+  g_mutex_lock (&bus->lock);
+  bus->open++;
+  g_mutex_unlock (&bus->lock);
   if (status == NATS_OK)
-    status = natsConnection_Connect (&bus->connection, options);
+    status = natsConnection_Connect (&connection, options);
   natsOptions_Destroy (options);
+  if (!connection)
+    bus_closed (NULL, bus);
+  *ret_connection = connection;
   return status == NATS_NOT_YET_CONNECTED ? NATS_OK : status;
 }
 
@@ -153,12 +166,14 @@ bus_close (struct bus *bus)
     (void)natsConnection_FlushTimeout (bus->connection, FLUSH_MS);
     natsConnection_Close (bus->connection);
     g_mutex_lock (&bus->lock);
-    while (!bus->closed)
+    while (bus->open > 0)
       g_cond_wait (&bus->ended, &bus->lock);
     g_mutex_unlock (&bus->lock);
   }
   jsCtx_Destroy (bus->jetstream);
   natsConnection_Destroy (bus->connection);
+  g_ptr_array_unref (bus->subscriptions);
+  g_rw_lock_clear (&bus->swap);
   g_mutex_clear (&bus->lock);
   g_cond_clear (&bus->ended);
   g_free (bus);
@@ -168,11 +183,12 @@ static struct bus *
 bus_open (const struct bus_options *options, GError **error)
 {
   struct bus *bus = g_new0 (struct bus, 1);
-  bus->changed = options->changed;
-  bus->data = options->data;
+  bus->options = *options;
+  bus->subscriptions = g_ptr_array_new ();
+  g_rw_lock_init (&bus->swap);
   g_mutex_init (&bus->lock);
   g_cond_init (&bus->ended);
-  natsStatus status = bus_connect (bus, options);
+  natsStatus status = bus_connect (bus, &bus->connection);
   if (status == NATS_OK)
     status = natsConnection_JetStream (&bus->jetstream, bus->connection, NULL);
   if (status == NATS_OK)
@@ -182,16 +198,38 @@ bus_open (const struct bus_options *options, GError **error)
   return NULL;
 }
 
+static natsConnStatus
+bus_status (struct bus *bus)
+{
+  g_rw_lock_reader_lock (&bus->swap);
+  natsConnStatus status = natsConnection_Status (bus->connection);
+  g_rw_lock_reader_unlock (&bus->swap);
+  return status;
+}
+
 static gboolean
 bus_is_connected (struct bus *bus)
 {
-  return natsConnection_Status (bus->connection) == NATS_CONN_STATUS_CONNECTED;
+  return bus_status (bus) == NATS_CONN_STATUS_CONNECTED;
 }
 
 static gboolean
 bus_is_over (struct bus *bus)
 {
-  return natsConnection_Status (bus->connection) == NATS_CONN_STATUS_CLOSED;
+  return bus_status (bus) == NATS_CONN_STATUS_CLOSED;
+}
+
+static char *
+bus_last_problem (struct bus *bus)
+{
+  const char *text = NULL;
+  g_rw_lock_reader_lock (&bus->swap);
+  natsStatus status = natsConnection_GetLastError (bus->connection, &text);
+  char *problem = g_strdup (text && *text       ? text
+                            : status == NATS_OK ? "the connection broke"
+                                                : natsStatus_GetText (status));
+  g_rw_lock_reader_unlock (&bus->swap);
+  return problem;
 }
 
 /* ---- messages ---- */
@@ -200,9 +238,11 @@ static gboolean
 bus_publish (struct bus *bus, const char *subject, const char *reply, const char *data, gsize length,
              GError **error)
 {
+  g_rw_lock_reader_lock (&bus->swap);
   natsStatus status = reply
                           ? natsConnection_PublishRequest (bus->connection, subject, reply, data, (int)length)
                           : natsConnection_Publish (bus->connection, subject, data, (int)length);
+  g_rw_lock_reader_unlock (&bus->swap);
   return status == NATS_OK || bus_fail (status, "a message cannot be sent", error);
 }
 
@@ -211,12 +251,40 @@ bus_deliver (natsConnection *connection, natsSubscription *from, natsMsg *messag
 {
   (void)connection;
   (void)from;
-  const struct bus_subscription *subscription = data;
+  struct bus_subscription *subscription = data;
+  g_atomic_int_inc (&subscription->received);
   const struct bus_message given = {natsMsg_GetSubject (message), natsMsg_GetReply (message),
                                     natsMsg_GetData (message), (gsize)natsMsg_GetDataLength (message),
                                     natsMsg_IsNoResponders (message)};
   subscription->handler (subscription->data, &given);
   natsMsg_Destroy (message);
+}
+
+/* With the connection as it is; the lock is held for writing. */
+static natsStatus
+bus_subscription_begin (struct bus_subscription *made)
+{
+  natsConnection *connection = made->bus->connection;
+  guint received = (guint)g_atomic_int_get (&made->received);
+  natsStatus status =
+      made->queue
+          ? natsConnection_QueueSubscribe (&made->subscription, connection, made->subject, made->queue,
+                                           bus_deliver, made)
+          : natsConnection_Subscribe (&made->subscription, connection, made->subject, bus_deliver, made);
+  if (status == NATS_OK && made->most > received)
+    status = natsSubscription_AutoUnsubscribe (made->subscription, (int)(made->most - received));
+  return status;
+}
+
+static void
+bus_subscription_free (struct bus_subscription *subscription)
+{
+  natsSubscription_Destroy (subscription->subscription);
+  g_mutex_clear (&subscription->lock);
+  g_cond_clear (&subscription->changed);
+  g_free (subscription->subject);
+  g_free (subscription->queue);
+  g_free (subscription);
 }
 
 static struct bus_subscription *
@@ -226,19 +294,23 @@ bus_subscribe (struct bus *bus, const char *subject, const char *queue, guint mo
   struct bus_subscription *made = g_new0 (struct bus_subscription, 1);
   g_mutex_init (&made->lock);
   g_cond_init (&made->changed);
+  made->bus = bus;
+  made->subject = g_strdup (subject);
+  made->queue = g_strdup (queue);
+  made->most = most;
   made->handler = handler;
   made->data = data;
-  natsStatus status =
-      queue ? natsConnection_QueueSubscribe (&made->subscription, bus->connection, subject, queue,
-                                             bus_deliver, made)
-            : natsConnection_Subscribe (&made->subscription, bus->connection, subject, bus_deliver, made);
-  if (status == NATS_OK && most > 0)
-    status = natsSubscription_AutoUnsubscribe (made->subscription, (int)most);
+  g_rw_lock_writer_lock (&bus->swap);
+  natsStatus status = bus_subscription_begin (made);
+  if (status == NATS_CONNECTION_CLOSED) /* until it is opened again */
+    status = NATS_OK;
+  if (status == NATS_OK)
+    g_ptr_array_add (bus->subscriptions, made);
+  g_rw_lock_writer_unlock (&bus->swap);
   if (status == NATS_OK)
     return made;
-  natsSubscription_Destroy (made->subscription);
   bus_fail (status, subject, error);
-  g_free (made);
+  bus_subscription_free (made);
   return NULL;
 }
 
@@ -255,6 +327,10 @@ bus_complete (void *data)
 static void
 bus_unsubscribe (struct bus_subscription *subscription)
 {
+  struct bus *bus = subscription->bus;
+  g_rw_lock_writer_lock (&bus->swap);
+  g_ptr_array_remove_fast (bus->subscriptions, subscription);
+  g_rw_lock_writer_unlock (&bus->swap);
   if (natsSubscription_SetOnCompleteCB (subscription->subscription, bus_complete, subscription) != NATS_OK)
     subscription->complete = TRUE; /* it has ended with its connection */
   (void)natsSubscription_Unsubscribe (subscription->subscription);
@@ -262,10 +338,37 @@ bus_unsubscribe (struct bus_subscription *subscription)
   while (!subscription->complete)
     g_cond_wait (&subscription->changed, &subscription->lock);
   g_mutex_unlock (&subscription->lock);
-  natsSubscription_Destroy (subscription->subscription);
-  g_mutex_clear (&subscription->lock);
-  g_cond_clear (&subscription->changed);
-  g_free (subscription);
+  bus_subscription_free (subscription);
+}
+
+static gboolean
+bus_open_again (struct bus *bus, GError **error)
+{
+  natsConnection *connection = NULL, *before = bus->connection;
+  jsCtx *jetstream = NULL;
+  natsStatus status = bus_connect (bus, &connection);
+  if (status == NATS_OK)
+    status = natsConnection_JetStream (&jetstream, connection, NULL);
+  if (status != NATS_OK) {
+    natsConnection_Destroy (connection);
+    return bus_fail (status, "the connection", error);
+  }
+  g_rw_lock_writer_lock (&bus->swap);
+  bus->connection = connection;
+  jsCtx_Destroy (bus->jetstream);
+  bus->jetstream = jetstream;
+  for (guint i = 0; i < bus->subscriptions->len; i++) {
+    struct bus_subscription *subscription = bus->subscriptions->pdata[i];
+    natsSubscription *ended = subscription->subscription;
+    if (subscription->most > 0 && (guint)g_atomic_int_get (&subscription->received) >= subscription->most)
+      continue;
+    subscription->subscription = NULL;
+    status = MAX (status, bus_subscription_begin (subscription));
+    natsSubscription_Destroy (ended);
+  }
+  g_rw_lock_writer_unlock (&bus->swap);
+  natsConnection_Destroy (before);
+  return status == NATS_OK || bus_fail (status, "a subscription", error);
 }
 
 /* ---- buckets ---- */
@@ -345,6 +448,8 @@ const struct bus_binding adder_nats_bus = {
     .open = bus_open,
     .is_connected = bus_is_connected,
     .is_over = bus_is_over,
+    .open_again = bus_open_again,
+    .last_problem = bus_last_problem,
     .close = bus_close,
     .publish = bus_publish,
     .subscribe = bus_subscribe,

@@ -9,6 +9,7 @@
 
 #include "adder_types.h"
 #include "build-config.h"
+#include "common/error.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "common/module.h"
@@ -20,6 +21,7 @@
 #define SUBJECT    "$KV." BUCKET "."
 #define TAG_MAX    0xffffffu
 #define SECRET_MIN 32
+#define AGAIN_MS   5000 /* between logins, when the servers refuse them */
 
 struct member {
   json_t *entry;
@@ -231,7 +233,10 @@ static void
 cluster_set_problem (struct cluster *cluster, const char *problem)
 {
   g_mutex_lock (&cluster->lock);
-  gboolean is_new = g_strcmp0 (cluster->problem, problem) != 0;
+  /* Why there is no connection may be told in several ways in turn. */
+  gboolean is_new = g_strcmp0 (cluster->problem, problem) != 0 &&
+                    !(problem && cluster->problem && g_str_has_prefix (problem, CLUSTER_AWAY) &&
+                      g_str_has_prefix (cluster->problem, CLUSTER_AWAY));
   g_free (cluster->problem);
   cluster->problem = g_strdup (problem);
   g_mutex_unlock (&cluster->lock);
@@ -331,23 +336,62 @@ cluster_changed (gpointer data)
   g_mutex_unlock (&cluster->lock);
 }
 
+char *
+cluster_away (struct cluster *cluster)
+{
+  g_autofree char *why = cluster->binding->is_over (cluster->bus)
+                             ? g_strdup ("it refuses the login of this daemon")
+                             : cluster->binding->last_problem (cluster->bus);
+  return g_strdup_printf (CLUSTER_AWAY " (%s): %s", cluster->servers, why);
+}
+
+const char *
+cluster_told (const GError *problem)
+{
+  static const struct {
+    const char *begin, *told; /* NULL: as it is */
+  } known[] = {
+      {"node_lost: ", NULL},
+      {"a node of the cluster ", NULL},
+      {"a message between nodes ", NULL},
+      {CLUSTER_AWAY, "the cluster is not connected at the moment: try again later"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (known); i++)
+    if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE) &&
+        g_str_has_prefix (problem->message, known[i].begin))
+      return known[i].told ? known[i].told : problem->message;
+  return NULL;
+}
+
 /* ---- the thread ---- */
+
+/* Servers that refuse a login may accept it later: what they know, or the file of credentials, was put right.
+ */
+static void
+cluster_connect_again (struct cluster *cluster, gint64 *last_us)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  if (!cluster->binding->is_over (cluster->bus) || now_us - *last_us < AGAIN_MS * 1000)
+    return;
+  *last_us = now_us;
+  (void)cluster->binding->open_again (cluster->bus, NULL);
+}
 
 static gpointer
 cluster_live (gpointer data)
 {
   struct cluster *cluster = data;
+  gint64 again_us = g_get_monotonic_time ();
   g_mutex_lock (&cluster->lock);
   while (!cluster->ending) {
     gboolean claimed = cluster->claimed;
     g_mutex_unlock (&cluster->lock);
     gboolean connected = cluster->binding->is_connected (cluster->bus);
-    if (!connected)
-      cluster_set_problem (cluster, cluster->binding->is_over (cluster->bus)
-                                        ? "the NATS server refuses the login of this daemon: restart it when "
-                                          "[cluster] nats and credentials are right"
-                                        : "the NATS server is not connected");
-    else if (claimed)
+    if (!connected) {
+      g_autofree char *away = cluster_away (cluster);
+      cluster_set_problem (cluster, away);
+      cluster_connect_again (cluster, &again_us);
+    } else if (claimed)
       cluster_beat (cluster);
     else
       cluster_claim (cluster);
@@ -397,6 +441,21 @@ cluster_check (const struct config *config, GError **error)
   return !problem;
 }
 
+/* SERVERS without names and passwords; the caller's. */
+static char *
+cluster_shown_servers (const char *servers)
+{
+  g_auto (GStrv) list = g_strsplit (servers, " ", -1);
+  GString *shown = g_string_new (NULL);
+  for (char **server = list; *server; server++) {
+    const char *at = strrchr (*server, '@'), *host = strstr (*server, "://") + strlen ("://");
+    g_string_append (shown, shown->len > 0 ? ", " : "");
+    g_string_append_len (shown, *server, host - *server);
+    g_string_append (shown, at ? at + 1 : host);
+  }
+  return g_string_free (shown, FALSE);
+}
+
 struct cluster *
 cluster_new (const struct cluster_options *options, GError **error)
 {
@@ -421,6 +480,7 @@ cluster_new (const struct cluster_options *options, GError **error)
   cluster->node = g_strdup (options->node);
   cluster->instance = g_strdup (instance);
   cluster->secret = g_steal_pointer (&secret);
+  cluster->servers = cluster_shown_servers (config->cluster_nats);
   cluster->started = text_time (g_get_real_time ());
   g_mutex_init (&cluster->lock);
   cluster->members = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, member_free);
@@ -491,6 +551,7 @@ cluster_free (struct cluster *cluster)
   g_cond_clear (&cluster->changed);
   g_free (cluster->problem);
   g_free (cluster->secret);
+  g_free (cluster->servers);
   g_free (cluster->node);
   g_free (cluster->instance);
   g_free (cluster->started);
@@ -547,5 +608,6 @@ cluster_show (struct cluster *cluster, const char *node, GError **error)
       return json_incref (entry);
   }
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "there is no node %s in the cluster", node);
+  error_add_advice (error, "; adder node list lists them");
   return NULL;
 }

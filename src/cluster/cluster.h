@@ -38,6 +38,9 @@ void cluster_free (struct cluster *cluster);
 /* The tag of this node. */
 guint32 cluster_own_tag (const struct cluster *cluster);
 
+/* What PROBLEM is for callers who may not know the names of servers; NULL: it is not about the cluster. */
+const char *cluster_told (const GError *problem);
+
 /* By how many daemons requests of callers come: the gateways, and this one; without gateways, all. At least
  * 1. */
 guint cluster_doors (struct cluster *cluster);

@@ -13,7 +13,7 @@ struct cluster {
   struct bus *bus;
   struct bus_subscription *beats, *frees_heard;
   struct tunnel_ends *ends;
-  char *secret;
+  char *secret, *servers; /* as they are shown */
   struct cluster_options options;
   char *node, *instance, *started;
   GThread *thread;
@@ -42,6 +42,10 @@ void cluster_wait_free (struct cluster *cluster, guint64 ms);
 
 /* Whether the node INSTANCE, or the one with the tag TAG (one of them NULL), has been heard of lately. */
 gboolean cluster_knows (struct cluster *cluster, const char *instance, const char *tag);
+
+/* That there is no connection, to which servers, and why; the caller's. */
+#define CLUSTER_AWAY "the NATS server is not connected"
+char *cluster_away (struct cluster *cluster);
 
 /* How many daemons are known; at least 1. */
 guint cluster_size (struct cluster *cluster);

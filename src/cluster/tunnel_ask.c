@@ -257,8 +257,10 @@ tunnel_may_retry (struct cluster *cluster, const struct tunnel_request *request,
   gboolean late = g_get_monotonic_time () >= end_us;
   if (placed == PLACED_FAILED)
     return FALSE;
-  if (placed == PLACED_SILENT && !cluster->binding->is_connected (cluster->bus))
-    return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, "the NATS server is not connected");
+  if (placed == PLACED_SILENT && !cluster->binding->is_connected (cluster->bus)) {
+    g_autofree char *away = cluster_away (cluster);
+    return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, away);
+  }
   /* While it is known it may only have to connect again. One that is cut off is silent, as long as the server
    * has not noticed. */
   if (request->node && ((late && placed == PLACED_NOBODY) || !cluster_knows (cluster, NULL, request->node)))

@@ -75,7 +75,7 @@ def test_nodes_know_each_other(server, new_node):
     assert shown["instance"] == there["instance"]
     assert other in first.call("node", "list").stdout and other in first.call("node", "show", there["tag"]).stdout
     refused = first.call("node", "show", "nobody")
-    assert refused.returncode == 125 and "there is no node nobody" in refused.stderr
+    assert refused.returncode == 125 and "there is no node nobody in the cluster; adder node list lists them" in refused.stderr
 
 
 def test_one_that_ends_leaves_at_once_and_one_that_dies_soon(server, new_node):
@@ -109,7 +109,8 @@ def test_without_a_server(server, new_node):
     wait_for(first, one)
     server.down()
     wait_until(lambda: not listed(first)["connected"], "it is gone")
-    wait_until(lambda: listed(first)["problem"] == "the NATS server is not connected", "it is told")
+    away = f"the NATS server is not connected ({server.url}): "
+    wait_until(lambda: (listed(first)["problem"] or "").startswith(away), "it is told")
     second = new_node(server, other)
     assert first.run("print(1)").stdout == second.run("print(2)").stdout.replace("2", "1") == "1\n"
     server.up()
@@ -208,9 +209,37 @@ def test_a_line_of_the_log_for_each_run(server, new_node):
     assert f"run={run.run_id} node={name} " in line and "outcome=error exit_code=3 " in line and "SystemExit" not in line
 
 
+def test_a_login_that_is_refused_is_tried_again(make_adder):
+    """As when the servers learn of an account late: nobody restarts the daemon."""
+    users = "authorization {{ users: [{{user: adder, password: {}}}] }}\n"
+    try:
+        nats = Nats(users.format("other")).up()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    try:
+        nats.account, name = "adder:sesame@", f"a-{unique()}"
+        adder = start_node(make_adder(), nats, name)
+        away = f"the NATS server is not connected (nats://127.0.0.1:{nats.port}): "
+        wait_until(lambda: listed(adder)["problem"] == away + "it refuses the login of this daemon", "it is told")
+        settings = nats.directory / "nats.conf"
+        settings.write_text(settings.read_text().replace("password: other", "password: sesame"))
+        nats.server.send_signal(signal.SIGHUP)
+        wait_for(adder, name)
+        assert adder.call("node", "drain", name).returncode == 0
+        assert (adder.runtime / "adder.log").read_text().count("is not connected") == 1, "one line"
+    finally:
+        nats.end()
+
+
 def test_without_a_cluster(adder):
     refused = adder.call("node", "list")
     assert refused.returncode == 125 and "[cluster] nats in adder.conf" in refused.stderr
+
+
+def test_without_a_cluster_no_daemon_is_started(own_adder):
+    refused = own_adder.call("node", "list")
+    assert refused.returncode == 125 and "in no cluster: [cluster] nats in adder.conf" in refused.stderr
+    assert own_adder.daemon() is None
 
 
 @pytest.mark.parametrize("wrong", ["nats = nats://127.0.0.1:1", "nats = http://127.0.0.1:1", "nats = nats://127.0.0.1:1\ncredentials = /nowhere", "nats = nats://127.0.0.1:1\nca = /nowhere"])

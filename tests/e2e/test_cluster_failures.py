@@ -131,8 +131,10 @@ def test_nats_restarts(cluster):
     session = cluster.gateway.post("/v1/sessions", {}).json()["session_id"]
     cluster.gateway.post(f"/v1/sessions/{session}/cells", {"code": "x = 41"})
     cluster.nats.down()
-    refused = cluster.gateway.post("/v1/runs", {"code": "print(1)"})
-    assert refused.status == 503 and "NATS" in refused.json()["detail"], refused
+    guest = cluster.gateway.token(f"g-{unique()}")
+    refused, other = (cluster.gateway.post("/v1/runs", {"code": "print(1)"}, secret=secret) for secret in (None, guest))
+    assert refused.status == 503 and f"({cluster.nats.url}): " in refused.json()["detail"], refused
+    assert other.status == 503 and other.json()["detail"] == "the cluster is not connected at the moment: try again later", other
     assert cluster.made["one"].run("print(2)").stdout == "2\n", "each works for its own callers"
     cluster.nats.up()
     wait_until(lambda: works(cluster), "it works again")

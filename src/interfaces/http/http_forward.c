@@ -228,7 +228,8 @@ http_forward_read (struct forwarded *forwarded, char *buffer, gsize size, GError
   if (forwarded->length == 0)
     tunnel_set_whole (forwarded->tunnel);
   else if (n == 0) {
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, "a node broke its answer off");
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE,
+                         "a node of the cluster broke its answer off");
     return -1;
   }
   return n;

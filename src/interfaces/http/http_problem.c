@@ -2,6 +2,7 @@
 /* Problem documents (RFC 9457). */
 #include <string.h>
 
+#include "cluster/cluster.h"
 #include "common/error.h"
 #include "common/json.h"
 #include "engine/host/id.h"
@@ -138,7 +139,8 @@ static char *
 problem_detail (const struct principal *who, gboolean at_terminal, const GError *problem)
 {
   gboolean admin = who && who->role == ROLE_ADMIN;
-  const char *told = admin ? problem->message : store_told (who ? who->owner : HTTP_NOBODY, problem);
+  const char *told = admin ? problem->message : cluster_told (problem);
+  told = told ? told : store_told (who ? who->owner : HTTP_NOBODY, problem);
   return told == problem->message ? error_told (problem, at_terminal) : g_strdup (told);
 }
 

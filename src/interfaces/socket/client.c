@@ -542,11 +542,24 @@ client_ask (struct client *client, enum protocol_kind kind, const json_t *questi
 }
 
 static gboolean
+is_in_cluster (void)
+{
+  struct config *config = config_load_anyway (NULL);
+  gboolean is_in = config && config->cluster_nats;
+  config_free (config);
+  return is_in;
+}
+
+static gboolean
 connect_for (const char *socket, const char *name, struct client *ret_client, GError **error)
 {
   const struct operation *operation = operation_find (name, error);
   if (!operation)
     return FALSE;
+  if (g_str_has_prefix (name, "node.") && !is_in_cluster ())
+    return connect_running (socket,
+                            "this machine is in no cluster: [cluster] nats in adder.conf names its servers",
+                            ret_client, error);
   if (operation->flags & OPERATION_KEPT)
     return client_open (socket, ret_client, error);
   if (g_str_has_prefix (name, "approval."))
