@@ -64,7 +64,7 @@ def on_node(cluster, name, make):
 
 
 def new_stream(cluster):
-    stream = Stream(cluster.gateway, "POST", "/v1/runs", {"code": FOREVER, "stream": True})
+    stream = Stream(cluster.gateway, "POST", "/v1/runs", {"code": FOREVER, "limits": LONG, "stream": True})
     return stream.next()[2]["run_id"], stream
 
 

@@ -172,10 +172,32 @@ def test_quick_tests_pass_from_outside(cluster, tmp_path):
     assert int(suite.get("tests")) - int(suite.get("skipped")) >= OUTSIDE_MIN, suite.attrib
 
 
+def run_of_the_program(cluster, name):
+    """`adder --url` whose run is on the node NAME."""
+
+    def runs():
+        return {run["run_id"] for run in cluster.gateway.get("/v1/runs").json()["runs"]}
+
+    adder = cluster.gateway.adder
+    variables = {**adder.process_environment(), "ADDER_TOKEN": cluster.gateway.secret}
+    while True:
+        before = runs()
+        program = adder.popen("--url", f"http://127.0.0.1:{cluster.gateway.port}", "run", "--wall", "10m", "-c", FOREVER, env=variables)
+        (made,) = wait_until(lambda before=before: runs() - before, "it runs")
+        assert program.stdout.readline() == b"begun\n"
+        if cluster.of(made) == name:
+            return program
+        program.kill()
+        program.communicate()
+
+
 def test_a_node_that_dies_loses_its_runs_soon_and_no_others(cluster):
     begun = cluster.on_every_node(cluster.stream)
     of = {run_id: cluster.of(run_id) for _, run_id in begun}
+    program = run_of_the_program(cluster, "one")
     cluster.made["one"].kill()
+    _, told = program.communicate(timeout=60)
+    assert program.returncode == 75 and told == b"adder: node_lost: the node that has it is gone\n", told
     for stream, run_id in begun:
         if of[run_id] == "one":
             stream.rest()

@@ -231,6 +231,28 @@ remote_check (const json_t *answer, const struct field *const *replies, GError *
 
 /* ---- streams ---- */
 
+struct events {
+  sse_event_f event;
+  gpointer data;
+  GError *problem; /* that the daemon told of instead of the rest */
+};
+
+/* A daemon whose stream ends early says why, as it would answer a request. */
+static gboolean
+events_take (gpointer data, const char *name, const char *text, gsize length)
+{
+  struct events *events = data;
+  g_autoptr (json_t) told = strcmp (name, "problem") == 0 ? json_loadb (text, length, 0, NULL) : NULL;
+  const char *detail = json_string_value (json_object_get (told, "detail"));
+  if (!detail || events->problem)
+    return events->event (events->data, name, text, length);
+  int status = (int)json_integer_value (json_object_get (told, "status"));
+  g_set_error_literal (&events->problem, ADDER_ERROR,
+                       http_problem_error (status, json_member_text (told, "code")), detail);
+  error_make_printable (&events->problem);
+  return TRUE;
+}
+
 static enum http_want
 take_events (gpointer data, G_GNUC_UNUSED const struct http_response *response, const char *bytes,
              gsize length)
@@ -243,7 +265,8 @@ remote_stream (const char *path, const json_t *body, int cancel_fd, sse_event_f 
                GError **error)
 {
   g_auto (http_response_t) response = {0};
-  struct sse *sse = sse_new (event, data);
+  struct events events = {event, data, NULL};
+  struct sse *sse = sse_new (events_take, &events);
   g_autofree char *text = json_to_text (body);
   const struct http_client_request request = {
       .url = path,
@@ -257,6 +280,11 @@ remote_stream (const char *path, const json_t *body, int cancel_fd, sse_event_f 
   if (ok)
     (void)sse_end (sse);
   sse_free (sse);
+  if (ok && events.problem) {
+    g_propagate_error (error, events.problem);
+    return FALSE;
+  }
+  g_clear_error (&events.problem);
   return ok;
 }
 
