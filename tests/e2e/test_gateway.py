@@ -182,7 +182,7 @@ def run_of_the_program(cluster, name):
     variables = {**adder.process_environment(), "ADDER_TOKEN": cluster.gateway.secret}
     while True:
         before = runs()
-        program = adder.popen("--url", f"http://127.0.0.1:{cluster.gateway.port}", "run", "--wall", "10m", "-c", FOREVER, env=variables)
+        program = adder.popen("--url", f"http://127.0.0.1:{cluster.gateway.port}", "run", "--timeout=10min", "-c", FOREVER, env=variables)
         (made,) = wait_until(lambda before=before: runs() - before, "it runs")
         assert program.stdout.readline() == b"begun\n"
         if cluster.of(made) == name:
