@@ -15,9 +15,9 @@
  *     adder.1.end.ADDRESS  frames; the process of ADDRESS has one subscription for all its ends
  *
  *     asks                              answers
- *      |---- request, signed ------------->|  opens a connection of its HTTP server
- *      |<--- TAKEN: its end's address -----|  and has not written to it
- *      |---- GO -------------------------->|  writes the request: from now on it is under way
+ *      |---- request, signed ------------->|  opens a connection of its HTTP server,
+ *      |<--- TAKEN: its end's address -----|  and writes the request without its last bytes
+ *      |---- GO -------------------------->|  writes these: from now on it is under way
  *      |<--- DATA, END --------------------|
  *
  * At most once. A node starts a request when GO comes, and one tunnel sends GO once, to the first node that
@@ -27,7 +27,7 @@
  * needs no clocks that agree and no memory of what was seen. A deadline in the head would save the way back,
  * but would have to allow for clocks that differ, by more than it takes to give up a silent node, and says
  * nothing to a second node. The way costs less than its length, because the node opens its connection
- * meanwhile.
+ * meanwhile, and its server reads and checks what it has of the request: it handles none that is not whole.
  *
  * Who cannot be believed. The servers' permissions should let only nodes publish to and read adder.1.>, which
  * has code and results in clear text. Who can publish nevertheless, and has recorded all messages, but does

@@ -19,6 +19,7 @@
 
 #define EVENTS        64
 #define CHECK_MS      1000 /* how often it is looked whether those who ask are still there */
+#define HELD_BYTES    2 /* of a request, until GO: the end of its body, or the line break that ends its head */
 #define GO_MS         3000 /* how long a request waits for GO */
 #define END_MS        5000 /* for the rest of replies, when the node ends */
 #define END_LOOK_US   20000
@@ -104,13 +105,15 @@ served_arm (struct served *served)
   (void)epoll_ctl (served->host->epoll_fd, EPOLL_CTL_MOD, served->fd, &event);
 }
 
+/* Before GO all but the end, without which no request is whole: by then the server has read the rest. */
 REQUIRES (served)
 static void
 served_write (struct served *served)
 {
-  ssize_t n = served->pending->len == 0 ? 0
-                                        : send (served->fd, served->pending->data, served->pending->len,
-                                                MSG_NOSIGNAL | MSG_DONTWAIT);
+  gsize length = served->pending->len;
+  if (!served->begun)
+    length -= MIN (length, HELD_BYTES);
+  ssize_t n = length == 0 ? 0 : send (served->fd, served->pending->data, length, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n <= 0)
     return;
   g_byte_array_remove_range (served->pending, 0, (guint)n);
@@ -313,7 +316,8 @@ host_add (struct tunnel_host *host, struct served *served, const char *to)
   return added;
 }
 
-/* Opens the connection, while GO is on its way. The host's thread may free SERVED when it returns. */
+/* Opens the connection, and has it read, while GO is on its way. The host's thread may free SERVED when it
+ * returns. */
 static void
 host_connect (struct tunnel_host *host, struct served *served, const json_t *head)
 {
@@ -329,30 +333,35 @@ host_connect (struct tunnel_host *host, struct served *served, const json_t *hea
     g_byte_array_prepend (served->pending, (const guint8 *)text, (guint)strlen (text));
   if (fd < 0 || served->cut || (served->begun && !served_start (served)))
     served_cut (served);
+  else if (!served->begun)
+    served_write (served);
   g_mutex_unlock (&served->lock);
 }
 
-static void
+/* FALSE: it is no request that can be taken. */
+static gboolean
 host_take (struct tunnel_host *host, const struct bus_message *message, gboolean is_any)
 {
   g_autoptr (GError) problem = NULL;
   struct received received;
   if (!host_parse (host, message, &received, &problem)) {
     host_complain (host, problem);
-    return;
+    return FALSE;
   }
   g_autoptr (json_t) head = received.head;
   struct served *served = served_new (host, &received, is_any);
-  if (host_add (host, served, json_member_text (head, "to")))
+  gboolean added = host_add (host, served, json_member_text (head, "to"));
+  if (added)
     host_connect (host, served, head);
   else
     served_free (served);
+  return added;
 }
 
 static void
 host_hear_own (gpointer data, const struct bus_message *message)
 {
-  host_take (data, message, FALSE);
+  (void)host_take (data, message, FALSE);
 }
 
 static void
@@ -360,9 +369,11 @@ offer_hear (gpointer data, const struct bus_message *message)
 {
   struct offer *offer = data;
   struct tunnel_host *host = offer->host;
-  host_take (host, message, TRUE);
+  gboolean taken = host_take (host, message, TRUE);
   (void)g_atomic_int_dec_and_test (&offer->left); /* it may be gone now */
-  host_wake (host);
+  /* A request that was taken leaves no room for another offer; its end does, and wakes the thread. */
+  if (!taken)
+    host_wake (host);
 }
 
 /* ---- offers ---- */

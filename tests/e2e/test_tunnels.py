@@ -86,14 +86,20 @@ def tag(cluster):
 # ---- the protocol ----
 
 
+def by_hand(cluster, tag, subject, *request):
+    """Status and value."""
+    asker = cluster.asker()
+    asker.ask(subject, asker.message(*request))
+    assert asker.taken() == tag
+    asker.tell("G")
+    status, body = asker.reply()
+    return status, json.loads(body or "null")
+
+
 def test_a_request_by_hand(cluster, tag):
     for subject in ("adder.1.any", f"adder.1.node.{tag}"):
-        asker = cluster.asker()
-        asker.ask(subject, asker.message("POST", "/v1/runs", RUN))
-        assert asker.taken() == tag
-        asker.tell("G")
-        status, body = asker.reply()
-        assert status == 200 and json.loads(body)["stdout"] == "42\n"
+        status, result = by_hand(cluster, tag, subject, "POST", "/v1/runs", RUN)
+        assert status == 200 and result["stdout"] == "42\n"
 
 
 def test_nothing_starts_without_go(cluster, tag):
@@ -109,6 +115,20 @@ def test_nothing_starts_without_go(cluster, tag):
     silent.ask("adder.1.any", silent.message("POST", "/v1/runs", RUN))
     silent.taken()  # and never GO: the node forgets it, and has room as before
     assert all(cluster.run("6 * 7")["value"] == {"text/plain": "42"} for _ in range(5))
+    assert cluster.runs() == before + 6
+
+
+def test_a_request_without_body_waits_for_go(cluster, tag):
+    """The node's server has read all of it but the end."""
+    node = f"adder.1.node.{tag}"
+    session = f"/v1/sessions/{by_hand(cluster, tag, node, 'POST', '/v1/sessions', b'{}')[1]['session_id']}"
+    asker = cluster.asker()
+    asker.ask(node, asker.message("DELETE", session))
+    assert asker.taken() == tag
+    assert by_hand(cluster, tag, node, "GET", session)[1]["state"] != "ended"
+    asker.tell("G")
+    assert asker.reply()[0] == 200
+    assert by_hand(cluster, tag, node, "GET", session)[1]["state"] == "ended"
 
 
 def test_what_no_node_sent_is_ignored(cluster, tag):
