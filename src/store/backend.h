@@ -40,6 +40,9 @@ struct backend {
   gboolean (*run) (void *connection, const char *sql, const struct sql_value *values, guint count,
                    sql_row row, gpointer data, guint64 *ret_changed, guint64 timeout_ms,
                    struct sql_failure *failure);
+  /* Has the next `run` begin a transaction that writes, which saves asking the server for that alone. FALSE:
+   * the connection seems to be lost. NULL: there is nothing to save. */
+  gboolean (*begin_with_next) (void *connection);
   /* A name of the current transaction, the caller's, by which another connection can ask how it ended. NULL
    * with FAILURE. Both are NULL if a commit is never in doubt. */
   char *(*name_transaction) (void *connection, guint64 timeout_ms, struct sql_failure *failure);

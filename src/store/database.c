@@ -540,12 +540,23 @@ connect_anew (struct transaction *transaction, GError **error)
   return FALSE;
 }
 
-/* Begins, on a new connection if there is none or the old one is lost. */
+/* Of steps with a deadline, which are repeated if it turns out that the connection is lost. */
 static gboolean
-begin (struct transaction *transaction, GError **error)
+begin_with_next (struct transaction *transaction)
+{
+  const struct backend *backend = transaction->database->backend;
+  transaction->is_open = transaction->write && transaction->deadline_us && backend->begin_with_next &&
+                         backend->begin_with_next (transaction->connection);
+  return transaction->is_open;
+}
+
+/* Begins, on a new connection if there is none or the old one is lost. TRIES: whether there is one is to be
+ * known now. */
+static gboolean
+begin (struct transaction *transaction, gboolean tries, GError **error)
 {
   if (transaction->connection) {
-    if (begin_plain (transaction, transaction->write, NULL))
+    if ((!tries && begin_with_next (transaction)) || begin_plain (transaction, transaction->write, NULL))
       return TRUE;
     /* The server may have closed an idle connection, and then probably the others as well. */
     gboolean is_lost = transaction->failure.trouble == SQL_LOST;
@@ -586,7 +597,7 @@ transaction_new (struct database *database, gboolean write, gint64 deadline_us, 
                                       .timeout_ms = database->timeout_ms,
                                       .deadline_us = deadline_us};
   g_autoptr (GError) why = NULL;
-  if (begin (transaction, &why)) {
+  if (begin (transaction, tries, &why)) {
     if (tries)
       note_reach (database, write, NULL);
     return transaction;

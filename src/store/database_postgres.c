@@ -19,6 +19,8 @@ struct connection {
   PGconn *link;
   GHashTable *statements; /* SQL and the kinds of its parameters -> name */
   gboolean forgets;       /* a proxy between us and the server does not keep prepared statements */
+  gboolean begins;        /* a transaction begins with the next statement */
+  char *transaction;      /* the name of the one that began so */
   gint64 deadline_us;
 };
 
@@ -152,6 +154,7 @@ postgres_disconnect (void *data)
   struct connection *connection = data;
   PQfinish (connection->link);
   g_hash_table_unref (connection->statements);
+  g_free (connection->transaction);
   g_free (connection);
 }
 
@@ -309,7 +312,7 @@ database_postgres_prepare (struct connection *connection, const char *sql,
                            struct sql_failure *failure)
 {
   *ret_name = NULL;
-  if (count == 0 || connection->forgets)
+  if (connection->forgets)
     return TRUE;
   g_autofree char *key = g_strconcat (parameters->kinds, " ", sql, NULL);
   *ret_name = g_hash_table_lookup (connection->statements, key);
@@ -405,36 +408,6 @@ database_postgres_read_rows (struct connection *connection, sql_row row, gpointe
 }
 
 static gboolean
-postgres_run (void *data, const char *sql, const struct sql_value *values, guint count, sql_row row,
-              gpointer row_data, guint64 *ret_changed, guint64 timeout_ms, struct sql_failure *failure)
-{
-  struct connection *connection = data;
-  struct parameters parameters;
-  const char *name;
-  database_postgres_set_deadline (connection, timeout_ms);
-  if (count > PARAMETERS_MAX) {
-    database_postgres_fail (failure, SQL_FAILED, "too many parameters");
-    return FALSE;
-  }
-  fill_parameters (&parameters, values, count);
-  if (!database_postgres_prepare (connection, sql, &parameters, count, &name, failure))
-    return FALSE;
-  int sent = name ? PQsendQueryPrepared (connection->link, name, (int)count, parameters.texts, NULL, NULL, 0)
-                  : PQsendQueryParams (connection->link, sql, (int)count, parameters.types, parameters.texts,
-                                       NULL, NULL, 0);
-  if (!sent) {
-    explain_result (connection, NULL, failure);
-    return FALSE;
-  }
-  /* Rows come one by one, however many there are, even if none is expected. */
-  (void)PQsetSingleRowMode (connection->link);
-  return database_postgres_flush (connection, failure) &&
-         database_postgres_read_rows (connection, row, row_data, ret_changed, failure);
-}
-
-/* ---- how a commit ended ---- */
-
-static gboolean
 database_postgres_take_text (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   char **text = data;
@@ -443,13 +416,129 @@ database_postgres_take_text (gpointer data, const struct sql_value *row, guint c
   return TRUE;
 }
 
+/* SQL, or the prepared statement NAME where that is not NULL, is on its way. */
+static gboolean
+database_postgres_send (struct connection *connection, const char *sql, const char *name,
+                        const struct parameters *parameters, guint count, struct sql_failure *failure)
+{
+  int sent = name ? PQsendQueryPrepared (connection->link, name, (int)count, parameters->texts, NULL, NULL, 0)
+                  : PQsendQueryParams (connection->link, sql, (int)count, parameters->types,
+                                       parameters->texts, NULL, NULL, 0);
+  if (!sent)
+    explain_result (connection, NULL, failure);
+  return sent;
+}
+
+#define BEGIN_WRITE "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+#define ASK_NAME    "SELECT CAST(txid_current() AS TEXT)"
+
+#ifdef LIBPQ_HAS_PIPELINING /* version 14 */
+
+/* What a transaction needs before its first statement, with that statement: all in one message. */
+static gboolean
+database_postgres_begin_and_run (struct connection *connection, const char *sql, const char *name,
+                                 const struct parameters *parameters, guint count, sql_row row, gpointer data,
+                                 guint64 *ret_changed, struct sql_failure *failure)
+{
+  static const char *const first[] = {BEGIN_WRITE, ASK_NAME};
+  const char *names[G_N_ELEMENTS (first)];
+  struct parameters none = {0};
+  struct sql_failure unused;
+  PGresult *end = NULL;
+  for (gsize i = 0; i < G_N_ELEMENTS (first); i++)
+    if (!database_postgres_prepare (connection, first[i], &none, 0, &names[i], failure))
+      return FALSE;
+  gboolean ok = PQenterPipelineMode (connection->link) == 1;
+  for (gsize i = 0; ok && i < G_N_ELEMENTS (first); i++)
+    ok = database_postgres_send (connection, first[i], names[i], &none, 0, failure);
+  ok = ok && database_postgres_send (connection, sql, name, parameters, count, failure) &&
+       PQpipelineSync (connection->link) == 1;
+  if (!ok) {
+    database_postgres_fail (failure, SQL_LOST, PQerrorMessage (connection->link));
+    return FALSE;
+  }
+  if (!database_postgres_flush (connection, failure))
+    return FALSE;
+  /* After a failure the server skips the rest, and the first failure is the one to tell. */
+  ok = database_postgres_read_rows (connection, NULL, NULL, NULL, failure);
+  ok = database_postgres_read_rows (connection, database_postgres_take_text, &connection->transaction, NULL,
+                                    ok ? failure : &unused) &&
+       ok;
+  (void)PQsetSingleRowMode (connection->link);
+  ok = database_postgres_read_rows (connection, row, data, ret_changed, ok ? failure : &unused) && ok;
+  gboolean ended = next_result (connection, &end, ok ? failure : &unused);
+  if (ended)
+    PQclear (end);
+  if (PQexitPipelineMode (connection->link) == 1)
+    return ok;
+  if (ok && ended)
+    database_postgres_fail (failure, SQL_LOST, "the server's answers have no end");
+  return FALSE;
+}
+
+static gboolean
+postgres_begin_with_next (void *data)
+{
+  struct connection *connection = data;
+  struct pollfd said = {.fd = PQsocket (connection->link), .events = POLLIN};
+  /* A server that says something unasked says goodbye. */
+  connection->begins = poll (&said, 1, 0) == 0;
+  return connection->begins;
+}
+
+#else
+
+#define postgres_begin_with_next NULL
+
+#endif
+
+static gboolean
+postgres_run (void *data, const char *sql, const struct sql_value *values, guint count, sql_row row,
+              gpointer row_data, guint64 *ret_changed, guint64 timeout_ms, struct sql_failure *failure)
+{
+  struct connection *connection = data;
+  struct parameters parameters;
+  const char *name = NULL;
+  if (strcmp (sql, "ROLLBACK") == 0 && connection->begins) {
+    connection->begins = FALSE; /* it never did */
+    return TRUE;
+  }
+  if (strcmp (sql, "ROLLBACK") == 0 || strcmp (sql, "COMMIT") == 0)
+    g_clear_pointer (&connection->transaction, g_free);
+  database_postgres_set_deadline (connection, timeout_ms);
+  if (count > PARAMETERS_MAX) {
+    database_postgres_fail (failure, SQL_FAILED, "too many parameters");
+    return FALSE;
+  }
+  fill_parameters (&parameters, values, count);
+  if (count > 0 && !database_postgres_prepare (connection, sql, &parameters, count, &name, failure))
+    return FALSE;
+#ifdef LIBPQ_HAS_PIPELINING
+  if (connection->begins) {
+    connection->begins = FALSE;
+    return database_postgres_begin_and_run (connection, sql, name, &parameters, count, row, row_data,
+                                            ret_changed, failure);
+  }
+#endif
+  if (!database_postgres_send (connection, sql, name, &parameters, count, failure))
+    return FALSE;
+  /* Rows come one by one, however many there are, even if none is expected. */
+  (void)PQsetSingleRowMode (connection->link);
+  return database_postgres_flush (connection, failure) &&
+         database_postgres_read_rows (connection, row, row_data, ret_changed, failure);
+}
+
+/* ---- how a commit ended ---- */
+
 static char *
 postgres_name_transaction (void *data, guint64 timeout_ms, struct sql_failure *failure)
 {
+  struct connection *connection = data;
   g_autofree char *name = NULL;
+  if (connection->transaction)
+    return g_steal_pointer (&connection->transaction);
   database_postgres_fail (failure, SQL_FAILED, "the server gave the transaction no number");
-  return postgres_run (data, "SELECT CAST(txid_current() AS TEXT)", NULL, 0, database_postgres_take_text,
-                       &name, NULL, timeout_ms, failure)
+  return postgres_run (data, ASK_NAME, NULL, 0, database_postgres_take_text, &name, NULL, timeout_ms, failure)
              ? g_steal_pointer (&name)
              : NULL;
 }
@@ -479,7 +568,7 @@ __attribute__ ((visibility ("default"))) extern const struct backend adder_postg
 /* Changing tables needs the lock of this number, which spells "adder". */
 const struct backend adder_postgres_backend = {
     .is_shared = TRUE,
-    .begin_write = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+    .begin_write = BEGIN_WRITE,
     .begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     /* Not to_regclass, which may use a cache from before the wait for the lock. */
     .has_schema = "SELECT count(*) FROM pg_class WHERE relname = 'schema_version' AND relkind = 'r' AND "
@@ -489,6 +578,7 @@ const struct backend adder_postgres_backend = {
     .connect = postgres_connect,
     .disconnect = postgres_disconnect,
     .run = postgres_run,
+    .begin_with_next = postgres_begin_with_next,
     .name_transaction = postgres_name_transaction,
     .ask_end = postgres_ask_end,
 };

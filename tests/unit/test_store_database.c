@@ -522,6 +522,59 @@ test_silent (gconstpointer data)
   database_close (database);
 }
 
+/* A transaction of PostgreSQL begins with its first statement, whatever that is. */
+struct first {
+  const char *sql;
+  guint64 rows;
+  gboolean ok, on_server;
+};
+
+static gboolean
+run_first (gpointer data, struct transaction *transaction, GError **error)
+{
+  const struct first *first = data;
+  guint64 rows = 0;
+  if (first->sql && !transaction_run (transaction, first->sql, NULL, 0, take_any, &rows, NULL, error))
+    return FALSE;
+  g_assert_cmpuint (rows, ==, first->rows);
+  return !first->sql || put (transaction, first->sql, "1", error);
+}
+
+static void
+test_first_statement (gconstpointer data)
+{
+  static const struct first firsts[] = {
+      {NULL, 0, TRUE, FALSE},
+      {"SELECT name FROM nowhere", 0, FALSE, FALSE},
+      {"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000) SELECT i FROM n", 8000,
+       TRUE, FALSE},
+      {"SELECT name FROM settings WHERE name = 'none'", 0, TRUE, FALSE},
+      {"DEALLOCATE ALL", 0, FALSE, TRUE}, /* as a proxy does that gives each transaction another server */
+      {"SELECT count(*) FROM settings", 1, TRUE, FALSE},
+  };
+  g_autoptr (store_world) world = store_world_new (data);
+  if (!world)
+    return;
+  struct database *database = store_world_open (world, 60000);
+  gint64 rows = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS (firsts); i++) {
+    if (firsts[i].on_server && !store_world_is_server (world))
+      continue;
+    g_autoptr (GError) error = NULL;
+    g_autofree char *after = g_strdup_printf ("after %zu", i);
+    gboolean ok = database_commit (database, run_first, (gpointer)&firsts[i], &error);
+    g_assert_true (ok == (error == NULL));
+    if (!firsts[i].on_server)
+      g_assert_true (ok == firsts[i].ok);
+    g_clear_error (&error);
+    g_assert_true (database_commit (database, put_row, after, &error));
+    g_assert_no_error (error);
+    rows += 1 + (ok && firsts[i].sql);
+    g_assert_cmpint (ask (database, "SELECT count(*) FROM settings WHERE name <> 'additions'"), ==, rows);
+  }
+  database_close (database);
+}
+
 /* Two who make the tables of an empty database at the same time. */
 static gpointer
 begin_first (gpointer data)
@@ -556,10 +609,18 @@ static const struct {
   const char *name;
   void (*test) (gconstpointer kind);
 } cases[] = {
-    {"dialect", test_dialect},       {"rows", test_rows},         {"take-back", test_take_back},
-    {"snapshot", test_snapshot},     {"together", test_together}, {"too-new", test_too_new},
-    {"endless", test_endless},       {"first", test_first},       {"endless-rows", test_endless_rows},
-    {"statements", test_statements}, {"silent", test_silent},
+    {"first-statement", test_first_statement},
+    {"dialect", test_dialect},
+    {"rows", test_rows},
+    {"take-back", test_take_back},
+    {"snapshot", test_snapshot},
+    {"together", test_together},
+    {"too-new", test_too_new},
+    {"endless", test_endless},
+    {"first", test_first},
+    {"endless-rows", test_endless_rows},
+    {"statements", test_statements},
+    {"silent", test_silent},
 };
 
 UNIT_SUITE (store_database)
