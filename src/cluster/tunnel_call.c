@@ -8,7 +8,7 @@
 
 #define REPLY_BYTES (1024 * 1024)
 #define PART_BYTES  (64 * 1024)
-#define ALL_MS      1000 /* in which nodes that are only slow take what all are asked */
+#define ALL_MS      CLUSTER_SILENT_MS /* in which nodes that are only slow take what all are asked */
 
 /* All bytes of the reply, at most REPLY_BYTES. */
 static gboolean

@@ -59,8 +59,10 @@ http_node_connect (gpointer data, const json_t *head, char **ret_text, GError **
   int pair[2];
   g_autofree char *text = http_node_text (head, error);
   struct principal *who = text ? principal_from_json (json_object_get (head, "caller"), error) : NULL;
-  if (!who || !http_server_load_wire (server, error))
+  if (!who || !http_server_load_wire (server, error)) {
+    principal_unref (who);
     return -1;
+  }
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
     principal_unref (who);
     return error_from_errno (error, errno, "cannot make sockets for a request of another node"), -1;

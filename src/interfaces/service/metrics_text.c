@@ -131,7 +131,8 @@ static const struct gauge {
   const char *name, *labels, *type, *help; /* HELP NULL: of the row before */
 } gauges[] = {
     {NULL, "running", "adder_sandboxes_running", "", "gauge", "Sandboxes that run code."},
-    {NULL, "waiting", "adder_runs_waiting", "", "gauge", "Runs that wait for a sandbox, or for a node that has one."},
+    {NULL, "waiting", "adder_runs_waiting", "", "gauge",
+     "Runs that wait for a sandbox, or for a node that has one."},
     {"memory", "max_bytes", "adder_memory_bytes", "kind=\"most\"", "gauge",
      "Memory of sandboxes: what they may have, what those that run and those that are parked reserve."},
     {"memory", "running_bytes", "adder_memory_bytes", "kind=\"running\"", "gauge", NULL},
