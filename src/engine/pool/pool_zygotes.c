@@ -374,7 +374,14 @@ pool_end_all (struct pool *pool)
     end_zygote (pool->draining->pdata[i]);
   g_ptr_array_set_size (pool->draining, 0);
 
-  GQueue *const lists[] = {&pool->parking, &pool->ending, &pool->parked};
+  /* Others read this list, even while the pools are closed. */
+  GQueue parked = G_QUEUE_INIT;
+  g_mutex_lock (&pool->pools->lock);
+  for (GList *link; (link = g_queue_pop_head_link (&pool->parked));)
+    g_queue_push_tail_link (&parked, link);
+  g_mutex_unlock (&pool->pools->lock);
+
+  GQueue *const lists[] = {&pool->parking, &pool->ending, &parked};
   for (gsize i = 0; i < G_N_ELEMENTS (lists); i++)
     for (GList *link; (link = g_queue_pop_head_link (lists[i]));)
       sandbox_release (link->data);
