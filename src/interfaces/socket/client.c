@@ -32,11 +32,13 @@
 #include "interfaces/socket/scope.h"
 #include "operations/operation.h"
 
-#define START_MS      30000
-#define START_TRIES   5
-#define STOP_MS       90000
-#define READY_FD      3
-#define LOG_MAX_BYTES (1 << 20)
+#define START_MS       30000
+#define START_TRIES    5
+#define STOP_MS        90000
+#define SETTLE_US      (1 * G_USEC_PER_SEC) /* how long runs are waited for before a daemon counts as busy */
+#define SETTLE_LOOK_US 20000
+#define READY_FD       3
+#define LOG_MAX_BYTES  (1 << 20)
 
 char *
 client_socket (GError **error)
@@ -127,8 +129,9 @@ client_close (struct client *client)
 
 /* ---- stopping ---- */
 
-gboolean
-client_stop (struct client *client, enum client_stop how, struct client_stopped *ret_stopped, GError **error)
+static gboolean
+client_stop_now (struct client *client, enum client_stop how, struct client_stopped *ret_stopped,
+                 GError **error)
 {
   struct protocol_message message;
   int stopping = 0, running = 0, sessions = 0, approvals = 0;
@@ -159,6 +162,22 @@ client_stop (struct client *client, enum client_stop how, struct client_stopped 
   }
   *ret_stopped = (struct client_stopped){stopping != 0, (guint)running, (guint)sessions, (guint)approvals};
   return TRUE;
+}
+
+/* A run whose result was told a moment ago still counts, until its sandbox is gone. */
+gboolean
+client_stop (struct client *client, enum client_stop how, struct client_stopped *ret_stopped, GError **error)
+{
+  gint64 end_us = g_get_monotonic_time () + SETTLE_US;
+  for (;;) {
+    if (!client_stop_now (client, how, ret_stopped, error))
+      return FALSE;
+    gboolean only_runs =
+        ret_stopped->running > 0 && ret_stopped->sessions == 0 && ret_stopped->approvals == 0;
+    if (ret_stopped->stopped || how != CLIENT_STOP_IDLE || !only_runs || g_get_monotonic_time () >= end_us)
+      return TRUE;
+    g_usleep (SETTLE_LOOK_US);
+  }
 }
 
 /* ---- starting ---- */
