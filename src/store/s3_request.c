@@ -510,6 +510,7 @@ gboolean
 s3_perform (struct s3 *s3, const struct s3_request *request, s3_reply_t *ret_reply, GError **error)
 {
   gint64 until = g_get_monotonic_time () + (gint64)s3->timeout_ms * 1000, pause = PAUSE_FIRST_US;
+  const struct ending *before = NULL;
   if (!check_up (s3, request, error))
     return FALSE;
   for (guint tries = 0;; tries++) {
@@ -532,6 +533,11 @@ s3_perform (struct s3 *s3, const struct s3_request *request, s3_reply_t *ret_rep
     if (answered && response.status == 404 && request->key && (!word || strcmp (word, "NoSuchBucket") != 0))
       return s3_request_say (s3, request, ADDER_ERROR_NOT_FOUND, "there is no such file", error);
     const struct ending *ending = find_ending (&response, word);
+    /* A try that our own deadline cut short says nothing of the server; the answer before it does. */
+    gboolean cut_short =
+        left < (gint64)s3->timeout_ms * 500 && (response.end == HTTP_SLOW || response.end == HTTP_STALLED);
+    ending = before && cut_short ? before : ending;
+    before = ending;
     pause = MIN (pause, PAUSE_MAX_US);
     if (tries >= ending->again || g_get_monotonic_time () + pause >= until)
       return s3_request_fail (s3, request, &response, ending, word, message, error);
