@@ -13,3 +13,13 @@ random_bytes (gpointer bytes, gsize length)
   while (getrandom (bytes, length, 0) != (gssize)length)
     ;
 }
+
+/* The same as hexadecimal digits: two for each of COUNT bytes, at most 256, and a zero byte after them. */
+static inline void
+random_digits (char *ret_digits, gsize count)
+{
+  guint8 bytes[256];
+  random_bytes (bytes, count);
+  for (gsize i = 0; i < count; i++)
+    g_snprintf (ret_digits + 2 * i, 3, "%02x", bytes[i]);
+}

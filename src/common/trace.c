@@ -50,15 +50,6 @@ trace_is_parent (const char *text)
   return TRUE;
 }
 
-static void
-trace_random (char *digits, gsize bytes)
-{
-  guint8 random[16];
-  random_bytes (random, bytes);
-  for (gsize i = 0; i < bytes; i++)
-    g_snprintf (digits + 2 * i, 3, "%02x", random[i]);
-}
-
 void
 trace_begin (struct trace_span *span, const char *parent, gint64 start_us)
 {
@@ -71,10 +62,10 @@ trace_begin (struct trace_span *span, const char *parent, gint64 start_us)
     memcpy (span->parent, parent + 36, 16);
     span->sampled = (g_ascii_xdigit_value (parent[54]) & FLAG_SAMPLE) != 0;
   } else {
-    trace_random (span->trace, 16);
+    random_digits (span->trace, 16);
     span->sampled = g_random_int_range (0, 100) < percent;
   }
-  trace_random (span->span, 8);
+  random_digits (span->span, 8);
 }
 
 void

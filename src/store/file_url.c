@@ -48,11 +48,8 @@ file_url_read_key (gpointer data, const struct sql_value *columns, guint count G
 static gboolean
 settle_key (gpointer data, struct transaction *transaction, GError **error)
 {
-  guint8 random[KEY_BYTES];
   char text[KEY_TEXT + 1];
-  random_bytes (random, sizeof random);
-  for (guint i = 0; i < KEY_BYTES; i++)
-    g_snprintf (text + 2 * i, 3, "%02x", random[i]);
+  random_digits (text, KEY_BYTES);
   const struct sql_value value = SQL_STR (text);
   return transaction_run (transaction,
                           "INSERT INTO settings (name, value) VALUES ('file_url_key', $1) "

@@ -375,10 +375,9 @@ pool_end_all (struct pool *pool)
   g_ptr_array_set_size (pool->draining, 0);
 
   /* Others read this list, even while the pools are closed. */
-  GQueue parked = G_QUEUE_INIT;
   g_mutex_lock (&pool->pools->lock);
-  for (GList *link; (link = g_queue_pop_head_link (&pool->parked));)
-    g_queue_push_tail_link (&parked, link);
+  GQueue parked = pool->parked;
+  g_queue_init (&pool->parked);
   g_mutex_unlock (&pool->pools->lock);
 
   GQueue *const lists[] = {&pool->parking, &pool->ending, &parked};

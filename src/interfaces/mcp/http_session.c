@@ -84,16 +84,10 @@ send_beside (gpointer data, const json_t *message)
 static char *
 make_id (void)
 {
-  guint8 random[ID_RANDOM_BYTES];
-  char node[7];
-  GString *id = g_string_new (NULL);
-
-  random_bytes (random, sizeof random);
-  for (gsize i = 0; i < sizeof random; i++)
-    g_string_append_printf (id, "%02x", random[i]);
+  char random[2 * ID_RANDOM_BYTES + 1], node[7];
+  random_digits (random, ID_RANDOM_BYTES);
   id_digits (node);
-  g_string_append (id, node);
-  return g_string_free (id, FALSE);
+  return g_strconcat (random, node, NULL);
 }
 
 struct mcp_http_session *
