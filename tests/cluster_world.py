@@ -93,10 +93,14 @@ class Cluster:
             made.append(make())
         return made
 
-    def stream(self):
-        """A run that somebody follows, and its id."""
-        stream = Stream(self.gateway, "POST", "/v1/runs", {"code": FOREVER, "limits": LONG, "stream": True})
-        return stream, stream.next()[2]["run_id"]
+    def stream(self, name=None):
+        """A run that somebody follows, and its id; NAME: on that node."""
+        while True:
+            stream = Stream(self.gateway, "POST", "/v1/runs", {"code": FOREVER, "limits": LONG, "stream": True})
+            run_id = stream.next()[2]["run_id"]
+            if name in (None, self.of(run_id)):
+                return stream, run_id
+            stream.close()
 
     def run(self, code, **body):
         reply = self.gateway.post("/v1/runs", {"code": code, "limits": LONG, **body})

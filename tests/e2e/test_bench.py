@@ -59,6 +59,14 @@ def pages_that_take(name, file):
     return [line.removeprefix("would change: ") for line in ended.stdout.splitlines()]
 
 
+def run_bench(installation, file, script, *options, timeout=200):
+    """The tables that SCRIPT writes to FILE."""
+    command = [harness.REPOSITORY / "scripts" / script, "--env", "system", *options, "--adder", installation.program, "--output", file]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    assert ended.returncode == 0 and ended.stderr == "", ended
+    return harness.strict_json(file.read_text())["tables"]
+
+
 def check_measure(row):
     harness.check_fields(row, MEASURE, row["name"])
     for side in ("adder", "plain"):
@@ -310,16 +318,8 @@ def test_bad_load_options(adder, arguments):
 def test_growth(installation, tmp_path):
     """A few points of each curve, with an environment that everybody has."""
     file = tmp_path / "growth.json"
-    command = [harness.REPOSITORY / "scripts/bench-growth", "--quick", "--env", "system"]
     before = set(os.listdir("/var/tmp"))
-    ended = subprocess.run(
-        [*command, "--adder", installation.program, "--output", file],
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
-    assert ended.returncode == 0 and ended.stderr == "", ended
-    tables = harness.strict_json(file.read_text())["tables"]
+    tables = run_bench(installation, file, "bench-growth", "--quick", timeout=400)
     assert [table["name"] for table in tables] == ["growth-clients", "growth-zygotes", "growth-parked"]
     for table in tables:
         assert len(table["rows"]) == 2 and all(len(row) == len(table["columns"]) for row in table["rows"])
@@ -336,15 +336,7 @@ def test_growth(installation, tmp_path):
 def test_cost(installation, tmp_path):
     """Each side of a run takes time, and the table finds its place."""
     file = tmp_path / "cost.json"
-    command = [harness.REPOSITORY / "scripts/bench-cost", "--seconds", "1", "--env", "system"]
-    ended = subprocess.run(
-        [*command, "--adder", installation.program, "--output", file],
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
-    assert ended.returncode == 0 and ended.stderr == "", ended
-    (table,) = harness.strict_json(file.read_text())["tables"]
+    (table,) = run_bench(installation, file, "bench-cost", "--seconds", "1")
     assert [row[0] for row in table["rows"]] == ["`print(1)`", "two lines"]
     assert all(len(row) == len(table["columns"]) and min(map(float, row[1:4])) > 0 for row in table["rows"])
     assert pages_that_take("cost", file) == PAGES[1:]
@@ -359,15 +351,8 @@ def test_simulated_cluster(installation, tmp_path):
     if not nats_world.program():
         pytest.skip("there is no NATS server on this host (the package nats-server)")
     file = tmp_path / "cluster.json"
-    command = [harness.REPOSITORY / "scripts/bench-cluster", "--only", "simulate", "--env", "system", "--nodes", "40", "--rate", "250", "--seconds", "1"]
-    ended = subprocess.run(
-        [*command, "--adder", installation.program, "--output", file],
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
-    assert ended.returncode == 0 and ended.stderr == "", ended
-    (table,) = harness.strict_json(file.read_text())["tables"]
+    options = ("--only", "simulate", "--nodes", "40", "--rate", "250", "--seconds", "1")
+    (table,) = run_bench(installation, file, "bench-cluster", *options)
     (row,) = table["rows"]
     assert row[0] == "250/s" and row[2] == "0" and len(row) == len(table["columns"])
     assert all(float(time.removesuffix(" ms")) > 0 for time in row[3:])

@@ -56,18 +56,6 @@ def test_a_gateway_that_dies(cluster):
     assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session['session_id']}").status == 200
 
 
-def on_node(cluster, name, make):
-    """What MAKE made, with an id, on the node NAME."""
-    while cluster.of((made := make())[0]) != name:
-        made[1].close()
-    return made
-
-
-def new_stream(cluster):
-    stream = Stream(cluster.gateway, "POST", "/v1/runs", {"code": FOREVER, "limits": LONG, "stream": True})
-    return stream.next()[2]["run_id"], stream
-
-
 def begun(cluster, name):
     """How many runs the node NAME has started; those in the engine's counts have also been recorded."""
     return cluster.made[name].status()["runs"]
@@ -101,7 +89,7 @@ def test_a_node_is_cut_off(cluster, seconds):
     too late; joined again, it serves. SECONDS: at least."""
     session = next(s for s in iter(lambda: cluster.gateway.post("/v1/sessions", {}).json()["session_id"], None) if cluster.of(s) == "two")
     cluster.gateway.post(f"/v1/sessions/{session}/cells", {"code": "x = 41"})
-    _, stream = on_node(cluster, "two", lambda: new_stream(cluster))
+    stream, _ = cluster.stream("two")
     before = sum(begun(cluster, name) for name in NODES)
     with Clients(cluster, 4) as clients:
         wait_until(lambda: len(clients.replies) > 20, "there is work")

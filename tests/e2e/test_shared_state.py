@@ -198,7 +198,7 @@ def test_what_a_dead_node_leaves(cluster):
     done = on(cluster, "one", lambda: background(cluster, "print('kept')"))["run_id"]
     assert cluster.east.get(f"/v1/runs/{done}?wait_ms=60000").json()["result"]["stdout"] == "kept\n"
     lost = on(cluster, "one", lambda: background(cluster, FOREVER))["run_id"]
-    open_stream, stream = on_stream(cluster, "one")
+    open_stream, stream = cluster.stream("one")
     session = on(cluster, "one", lambda: cluster.east.post("/v1/sessions", {"name": f"s-{unique()}"}).json())
     wait_until(lambda: cluster.sql(f"SELECT 1 FROM underway WHERE id IN ('{session['session_id']}', '{stream}')").count("1") == 2, "they are noted")
     cluster.made["one"].kill()
@@ -220,16 +220,6 @@ def test_what_a_dead_node_leaves(cluster):
     assert ended(cluster.east, done)["result"]["stdout"] == "kept\n"
     verified = cluster.made["two"].call("history", "verify")
     assert verified.returncode == 0, verified
-
-
-def on_stream(cluster, name):
-    """A run of the node NAME that somebody follows, and its id."""
-    while True:
-        stream = Stream(cluster.east, "POST", "/v1/runs", {"code": FOREVER, "limits": LONG, "stream": True})
-        run_id = stream.next()[2]["run_id"]
-        if cluster.of(run_id) == name:
-            return stream, run_id
-        stream.close()
 
 
 def test_a_node_that_leaves_ends_its_sessions(cluster):
