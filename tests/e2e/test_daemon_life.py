@@ -16,6 +16,7 @@ import pytest
 
 import harness
 import http_bed
+import ports
 from harness import FOREVER, wait_until
 
 
@@ -473,8 +474,8 @@ def test_a_renewed_certificate_is_read(own_adder):
 
 def test_a_certificate_that_comes_or_goes_changes_what_the_port_speaks(own_adder):
     pair = certificate(own_adder, "it")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    reserved = ports.reserve()
+    port = ports.number_of(reserved)
     before = (own_adder.config / "adder.conf").read_text() + f"[http]\nlisten = 127.0.0.1:{port}\n"
     own_adder.configure(before)
     own_adder.call("token", "new", "somebody")
@@ -487,6 +488,28 @@ def test_a_certificate_that_comes_or_goes_changes_what_the_port_speaks(own_adder
         assert subprocess.run([*asked, f"{scheme}://127.0.0.1:{port}/healthz"], capture_output=True).stdout == b"200"
         assert subprocess.run([*asked, f"{other}://127.0.0.1:{port}/healthz"], capture_output=True).stdout != b"200"
     end(server)
+    reserved.close()
+
+
+def test_a_port_is_free_again_while_a_child_still_has_a_copy(own_adder):
+    """A child that the daemon starts has copies of its descriptors until it calls exec: here, a copy is with us."""
+    pair = certificate(own_adder, "it")
+    reserved = ports.reserve()
+    address = f"127.0.0.1:{ports.number_of(reserved)}"
+    before = (own_adder.config / "adder.conf").read_text() + f"[http]\n{pair}"
+    own_adder.configure(f"{before}listen = https://{address}\n")
+    own_adder.call("token", "new", "somebody")
+    server = serve(own_adder)
+    copies = harness.copies_of_descriptors(own_adder.daemon())
+    assert copies
+    own_adder.configure(f"{before}listen = http://{address}\n")
+    reloaded = own_adder.call("serve", "reload")
+    assert reloaded.returncode == 0, reloaded.stderr
+    assert tcp(own_adder) == [f"http://{address}"]
+    for copy in copies:
+        os.close(copy)
+    end(server)
+    reserved.close()
 
 
 def test_a_wrong_address_costs_nobody_a_connection(own_adder):

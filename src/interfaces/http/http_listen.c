@@ -126,12 +126,13 @@ find_address (const char *text, GError **error)
   return NULL;
 }
 
-/* A descriptor that listens at ADDRESS, or -1 with errno. */
+/* A descriptor that listens at ADDRESS, or -1 with errno. *RET_INHERITED: a service manager listens there. */
 static int
-listen_at (const struct addrinfo *address)
+listen_at (const struct addrinfo *address, gboolean *ret_inherited)
 {
   const int one = 1;
   autoclose int fd = inherited_sockets_find (address->ai_addr, address->ai_addrlen);
+  *ret_inherited = fd >= 0;
   if (fd >= 0)
     return fd_steal (&fd);
   fd = socket (address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -151,7 +152,7 @@ listen_tcp (struct http_listener *listener, const char *text, GError **error)
     return FALSE;
   listener->tcp = TRUE;
   listener->loopback = is_loopback (found->ai_addr);
-  listener->socket.fd = listen_at (found);
+  listener->socket.fd = listen_at (found, &listener->socket.inherited);
   int err = errno;
   freeaddrinfo (found);
   if (listener->socket.fd < 0) {
@@ -253,10 +254,14 @@ http_listener_of_nodes (void)
 void
 http_listener_close (struct http_listener *listener)
 {
-  if (listener->tcp)
-    fd_close (&listener->socket.fd);
-  else
+  if (!listener->tcp) {
     local_socket_close (&listener->socket);
+    return;
+  }
+  /* A child that another thread is starting has a copy until exec, which would keep the port taken. */
+  if (listener->socket.fd >= 0 && !listener->socket.inherited)
+    shutdown (listener->socket.fd, SHUT_RDWR);
+  fd_close (&listener->socket.fd);
 }
 
 struct http_listener *
