@@ -12,6 +12,7 @@ import stat
 import pytest
 
 import harness
+import ports
 from harness import wait_until
 
 ACTIVATE = shutil.which("systemd-socket-activate")
@@ -32,11 +33,6 @@ def listening(adder, *addresses, names=""):
     yield process
     process.communicate(timeout=60)
     assert process.returncode == 0
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]
 
 
 def inode_of(path):
@@ -85,7 +81,8 @@ def test_a_socket_that_was_removed_is_made_again_and_is_the_daemons_then(own_add
 
 @pytest.mark.both_users
 def test_http_is_answered_there_whatever_is_configured(own_adder):
-    port = free_port()
+    reserved = ports.reserve()
+    port = ports.number_of(reserved)
     token = own_adder.call("token", "new", "me").stdout.strip()
 
     def ask(secret=token):
@@ -106,6 +103,7 @@ def test_http_is_answered_there_whatever_is_configured(own_adder):
         own_adder.configure("")
         assert own_adder.call("serve", "reload").returncode == 0 and ask() == 200
         assert own_adder.call("serve", "stop").returncode == 0
+    reserved.close()
 
 
 def test_http_at_a_unix_socket_of_any_name(own_adder):
