@@ -27,7 +27,7 @@ struct http_listener {
   char *address; /* as configured */
   char *url;     /* for people */
   gboolean tcp, tls, loopback;
-  struct local_socket socket; /* only its descriptor is used for TCP */
+  struct local_socket socket; /* for TCP, only its descriptor and whether that is inherited */
 };
 
 LOCK_CLASS (http_server);
@@ -213,9 +213,9 @@ void http_stream_cut (struct http_stream *stream);
 /* http_listen.c */
 /* Listens on ADDRESS: "127.0.0.1:7117", "[::1]:7117", "https://0.0.0.0:443", "unix:/path". */
 struct http_listener *http_listen (const char *address, gboolean has_tls, GError **error);
-/* Whether ADDRESS is valid as text; *RET_LOOPBACK: only this machine can reach it. */
 /* Whether the peer of the TCP socket FD is on this machine. */
 gboolean http_listen_is_near (int fd);
+/* Whether ADDRESS is valid as text; *RET_LOOPBACK: only this machine can reach it. */
 gboolean http_listen_check (const char *address, gboolean has_tls, gboolean *ret_loopback, GError **error);
 /* Whether http_listen would make a TLS listener of ADDRESS. */
 gboolean http_listener_tls (const char *address, gboolean has_tls);
