@@ -121,7 +121,7 @@ def test_a_socket_where_no_command_would_look_is_refused(own_adder):
     own_adder.wrapper = [ACTIVATE, "-l", str(other), *(f"--setenv={n}={v}" for n, v in own_adder.process_environment().items())]
     process = own_adder.popen("serve")
     own_adder.wrapper = []
-    wait_until(other.exists, "systemd to listen")
+    assert f"Listening on {other}" in process.stderr.readline().decode(), "its file is there before it listens"
     with socket.socket(socket.AF_UNIX) as caller:
         caller.connect(str(other))
         _, told = process.communicate(timeout=60)
