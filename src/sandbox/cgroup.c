@@ -89,13 +89,13 @@ make_trees (const struct cgroup_backend *backend, const int *parents, const char
   return r;
 }
 
-/* Removes the directory NAME from all of PARENTS; from the first one last, because nodes are searched
- * there. */
+/* Removes the directory NAME from all of PARENTS; from the first one last, and only if no other is left,
+ * because nodes are searched there. */
 static int
 remove_trees (const struct cgroup_backend *backend, const int *parents, const char *name, struct fault *fault)
 {
   int r = 0;
-  for (size_t i = backend->trees; i-- > 0;)
+  for (size_t i = backend->trees; i-- > 0 && (i > 0 || r == 0);)
     if (parents[i] >= 0 && unlinkat (parents[i], name, AT_REMOVEDIR) < 0 && errno != ENOENT)
       r = fault_set (fault, errno, "cannot remove the control group %s", name);
   return r;

@@ -378,6 +378,30 @@ test_v1_run (void)
   suite_remove (root);
 }
 
+/* What cannot be removed from one hierarchy is found by the next daemon. */
+static void
+test_v1_left (void)
+{
+  g_autofree char *root = fake_v1_new (v1_controllers);
+  g_autofree char *name = g_strdup_printf ("adder-%d-0", (int)getpid ());
+  g_autofree char *memory = g_build_filename (root, "memory", name, NULL);
+  g_autofree char *pids = g_build_filename (root, "pids", name, NULL);
+  g_autofree char *cpu = g_build_filename (root, "cpu", name, NULL);
+  g_autofree char *busy = g_build_filename (cpu, "busy", NULL);
+  struct fault fault = {0};
+  struct cgroup_node *node = NULL;
+  g_assert_cmpint (cgroup_node_open (CGROUP_V1, root, 0, &node, &fault), ==, 0);
+  g_assert_cmpint (g_mkdir (busy, 0755), ==, 0);
+  cgroup_node_close (node);
+  g_assert_true (g_file_test (cpu, G_FILE_TEST_IS_DIR) && g_file_test (memory, G_FILE_TEST_IS_DIR));
+  g_assert_false (g_file_test (pids, G_FILE_TEST_EXISTS));
+  g_assert_cmpint (cgroup_node_open (CGROUP_V1, root, 0, &node, &fault), ==, 0);
+  g_assert_false (g_file_test (busy, G_FILE_TEST_EXISTS));
+  cgroup_node_close (node);
+  g_assert_false (g_file_test (cpu, G_FILE_TEST_EXISTS) || g_file_test (memory, G_FILE_TEST_EXISTS));
+  suite_remove (root);
+}
+
 /* A name that one hierarchy has already is taken in none of them. */
 static void
 test_v1_name_taken (void)
@@ -1037,6 +1061,7 @@ UNIT_SUITE (sandbox_cgroup)
   g_test_add_func ("/cgroup/v2/undelegated", test_v2_undelegated);
   g_test_add_func ("/cgroup/v2/sweep", test_v2_sweep);
   g_test_add_func ("/cgroup/v1/run", test_v1_run);
+  g_test_add_func ("/cgroup/v1/left", test_v1_left);
   g_test_add_func ("/cgroup/v1/name-taken", test_v1_name_taken);
   g_test_add_func ("/cgroup/v1/hierarchies", test_v1_hierarchies);
   g_test_add_func ("/cgroup/limits-refused", test_limits_refused);
