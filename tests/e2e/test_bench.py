@@ -298,7 +298,7 @@ def test_load_on_a_daemon_that_is_killed(own_adder):
         out, err = process.communicate(timeout=harness.DEADLINE)
     ended = subprocess.CompletedProcess(process.args, process.returncode, out.decode(), err.decode())
     report, broken = check_load(ended)
-    assert ended.returncode == 1 and {"lost", "share"} <= broken
+    assert ended.returncode == 1 and "lost" in broken
     assert report["total"]["lost"] >= 6 and report["total"]["lost_reason"]
 
 
