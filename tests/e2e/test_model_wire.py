@@ -346,7 +346,7 @@ def test_events_without_end():
     def flood(connection):
         connection.sendall(stream(*EVENTS["chat"][:1]))
         while True:
-            connection.sendall(b"data: ")
+            connection.sendall(b"data: " * 1000)
 
     came, _, _ = once(flood, answer_bytes="1MiB")
     check_error(came, "malformed", "longer than 1 MiB")
