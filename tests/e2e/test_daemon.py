@@ -84,6 +84,7 @@ def test_stop_ends_runs_under_way(own_adder):
     name = unique()
     other = own_adder.start(named(name), "--timeout", "100")
     assert other.stdout.readline() == b"started\n"
+    wait_until(lambda: own_adder.status()["engine"]["running"] == 2, "both to run")
     own_adder.stop()
     run.communicate(timeout=60)
     other.communicate(timeout=60)
