@@ -149,11 +149,12 @@ def test_zygote_killed_during_a_run(own_adder):
     pid = wait_until(own_adder.daemon, "a daemon")
     other = own_adder.start(FOREVER, "--timeout", "100")
     assert other.stdout.readline() == b"started\n"
-    for process in harness.descendants(pid):
-        if process.parent == pid:
-            process.signal(signal.SIGKILL)
+    killed = [process for process in harness.descendants(pid) if process.parent == pid]
+    for process in killed:
+        process.signal(signal.SIGKILL)
     other.communicate(timeout=60)
     assert other.returncode == 125
+    wait_until(lambda: not any(process.alive() for process in killed), "them to be dead")
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=60)
     assert own_adder.run("print(1)").stdout == "1\n" and own_adder.daemon() == pid
