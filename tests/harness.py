@@ -761,7 +761,10 @@ class Adder:
     def traces(self):
         """All that this daemon has running, to be looked for when it is gone."""
         pid = self.daemon()
-        return Traces([], {}) if pid is None else Traces.of(pid)
+        try:
+            return Traces([], {}) if pid is None else Traces.of(pid)
+        except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            return Traces([], {})
 
     def wait_ended(self):
         """Waits until the daemon has ended by itself, without asking it: that would keep it. Its process has the lock as long as it
@@ -790,10 +793,9 @@ class Adder:
     def kill(self):
         """For finalisers: no daemon stays, whatever state it is in. Nothing is signalled before it is certain that the
         pid is a daemon of this very installation: a wrong pid here would cost the host."""
-        pid = self.daemon()
-        if pid is None or Process(pid) not in self.installation.processes():
-            return
         traces = self.traces()
+        if not traces.processes or traces.processes[0] not in self.installation.processes():
+            return
         for process in traces.processes:
             process.signal(signal.SIGKILL)
 

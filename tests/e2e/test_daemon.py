@@ -184,9 +184,8 @@ def test_stopped_zygote_is_given_up(make_adder):
 def test_idle_daemon_ends(make_adder):
     adder = make_adder("[daemon]\nidle_exit_ms = 700ms\n")
     adder.run("1")
-    pid = adder.daemon()
-    traces = harness.Traces.of(pid) if pid else harness.Traces([], set())
-    traces.wait_gone()
+    adder.traces().wait_gone()
+    adder.wait_ended()
     assert adder.daemon() is None and not adder.socket.exists()
     assert adder.run("print(1)").stdout == "1\n"
 
