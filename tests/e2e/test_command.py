@@ -96,6 +96,7 @@ def test_checked_and_not_run(adder):
 def test_logs(own_adder):
     assert "no daemon has run" in own_adder.call("serve", "logs").stderr
     assert own_adder.call("serve", "start").returncode == 0
+    harness.wait_until(lambda: "environment is warm" in own_adder.call("serve", "logs").stdout, "the last line of the start")
     lines = own_adder.call("serve", "logs").stdout.splitlines()
     assert any("listens on" in line for line in lines)
     assert own_adder.call("serve", "logs", "-n", "1").stdout.splitlines() == lines[-1:]
