@@ -352,11 +352,13 @@ def test_replay_of_a_session_that_is_at_work(adder, tools, chat):
     """What it does now is not on record yet, and would be lost."""
     one = chat()
     one.cell("x = 1")
-    arguments = json.dumps({"code": f"y = x + 1\n{harness.FOREVER}", "use_session": True})
+    word = unique()
+    arguments = json.dumps({"code": f"y = x + 1\n{harness.named(word)}", "use_session": True})
     working = adder.popen("tool", "call", "run_python", arguments, "--toolset", "assistant", "--conversation", one.id)
     name = "assistant-" + hashlib.sha256(one.id.encode()).hexdigest()[:32]
     sessions = harness.Sessions(adder)
-    harness.wait_until(lambda: sessions.show(name)["state"] == "busy", "the cell to run")
+    harness.wait_until(lambda: harness.with_name(word), "the cell to run")
+    assert sessions.show(name)["state"] == "busy"
     assert "nothing has changed: the session that was replayed is at work" in one.refused("python_replay", 75)
     assert adder.call("session", "interrupt", name).returncode == 0
     working.communicate(timeout=harness.DEADLINE)
