@@ -111,10 +111,10 @@ class Running:
         for container in self.contained.containers():
             try:
                 first = self.contained.engine.inspect(container)["State"]["Pid"]
-            except docker_world.Refused:  # that of an earlier run, and gone by now
+                if first and harness.Process(first).namespace("pid") == space:
+                    return container
+            except (docker_world.Refused, FileNotFoundError, ProcessLookupError):  # that of an earlier run, and gone by now
                 continue
-            if first and harness.Process(first).namespace("pid") == space:
-                return container
         raise AssertionError(f"{worker} is in no container")
 
     def facts(self):
