@@ -25,9 +25,9 @@ class Cable:
         self.joined.set()
 
     def end(self):
-        for listener in self.listeners:
-            with contextlib.suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)
+        for listener, thread in self.listeners:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()  # as harness.end_accepting does, which programs without pytest cannot import
             listener.close()
         self.join()
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -56,8 +56,9 @@ class Cable:
         listener = socket.socket(family)
         listener.bind(address)
         listener.listen()
-        self.listeners.append(listener)
-        threading.Thread(target=self.accept, args=(listener, family, server), daemon=True).start()
+        thread = threading.Thread(target=self.accept, args=(listener, family, server), daemon=True)
+        thread.start()
+        self.listeners.append((listener, thread))
         return listener
 
     def accept(self, listener, family, server):
