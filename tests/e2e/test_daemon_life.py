@@ -304,7 +304,10 @@ def test_a_person_does_not_end_sessions_by_the_way(own_adder):
 
 def is_stopped(pid):
     """Each of its threads: one that still ran could make a socket again."""
-    stats = [path.read_text() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
+    try:
+        stats = [path.read_text() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
+    except (FileNotFoundError, ProcessLookupError):  # one was ending, and has
+        return False
     return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
 
 
