@@ -150,6 +150,7 @@ def test_tcp_is_enabled_in_a_running_daemon_and_disabled(own_adder):
     with pytest.raises(ConnectionRefusedError):
         come(token)
     # Who was there is hung up on.
+    wait_until(lambda: own_adder.status()["http_connections"] == 0, "the connections to be closed")
     with pytest.raises((http.client.RemoteDisconnected, ConnectionError, BrokenPipeError)):
         kept.request("GET", "/v1/runs", headers={"Authorization": f"Bearer {token}"})
         kept.getresponse()
