@@ -21,7 +21,7 @@ class Cluster:
     named. HTTP: more lines of [http]. CABLED: those that reach the servers by a cable of their own."""
 
     def __init__(self, make, user, variables=(), gateways=("gateway",), http="", cabled=()):
-        self.make, self.http, self.made, self.servers = make, http, {}, []
+        self.make, self.http, self.made, self.servers, self.tags = make, http, {}, [], {}
         self.cables = {name: Cable() for name in cabled}
         try:
             for kind in (lambda: Nats().up(), store_world.Postgres, store_world.S3):
@@ -74,6 +74,7 @@ class Cluster:
             lambda: all({*self.gateways, *NODES} <= set(self.nodes(gateway).values()) for gateway in self.gateways.values()),
             "all gateways know all nodes",
         )
+        self.tags.update(self.nodes())
 
     def nodes(self, gateway=None):
         told = (gateway or self.gateway).get("/v1/nodes").json()["nodes"]
@@ -83,8 +84,9 @@ class Cluster:
         return next(node["node"] for node in self.gateway.get("/v1/nodes").json()["nodes"] if node["node"].startswith(name))
 
     def of(self, id):
-        """The name of the node that made ID."""
-        return self.nodes()[id[-6:]]
+        """The name of the node that made ID. One of which nothing was heard for three seconds is not in the list at the moment."""
+        self.tags.update(self.nodes())
+        return self.tags[id[-6:]]
 
     def on_every_node(self, make):
         """What MAKE makes, (something, its id), again and again until each node has one: which node takes work is chance."""
