@@ -164,7 +164,7 @@ client_stop_now (struct client *client, enum client_stop how, struct client_stop
   return TRUE;
 }
 
-/* A run whose result was told a moment ago still counts, until its sandbox is gone. */
+/* A run whose result was told a moment ago may still count. */
 gboolean
 client_stop (struct client *client, enum client_stop how, struct client_stopped *ret_stopped, GError **error)
 {

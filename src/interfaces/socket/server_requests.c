@@ -75,11 +75,13 @@ send_result (int fd, const AdderResult *result, struct submission *request, GErr
 }
 
 /* Pulls the run's events and passes them on; REQUEST may be NULL. It is in the table of runs meanwhile. A
- * client that takes no more ends it: the rest is pulled and dropped. */
+ * client that takes no more ends it: the rest is pulled and dropped. service_end when its result was told:
+ * its sandbox may take longer, and whoever has the answer may replace the daemon. */
 static gboolean
 relay_run (const struct connection *connection, AdderRun *run, struct submission *request, GError **error)
 {
-  struct runs *runs = connection->server->service->engine->runs;
+  struct service *service = connection->server->service;
+  struct runs *runs = service->engine->runs;
   const struct run_request *asked = run_request (run);
   const struct run_note note = {
       .owner = asked->owner,
@@ -89,18 +91,22 @@ relay_run (const struct connection *connection, AdderRun *run, struct submission
   };
   int fd = connection->fd;
   AdderEvent event;
-  gboolean ok = TRUE;
+  gboolean ok = TRUE, told = FALSE;
   runs_add (runs, run, &note);
   while (adder_run_next (run, &event)) {
     if (event.kind == ADDER_EVENT_RESULT) {
       g_autoptr (AdderResult) result = event.result;
       runs_remove (runs, run, NULL);
       ok = ok && send_result (fd, result, request, error);
+      service_end (service);
+      told = TRUE;
     } else if (ok && !send_event (fd, &event, error)) {
       ok = FALSE;
       adder_run_cancel (run);
     }
   }
+  if (!told)
+    service_end (service);
   return ok;
 }
 
@@ -132,9 +138,7 @@ server_requests_carry_out (struct connection *connection, struct submission *req
   adder_request_set_watch (asked, connection->fd);
   AdderEngine *engine = connection->server->service->engine;
   g_autoptr (AdderRun) run = adder_run_start (engine, asked);
-  gboolean ok = relay_run (connection, run, request, error);
-  service_end (connection->server->service);
-  return ok;
+  return relay_run (connection, run, request, error);
 }
 
 static gboolean
@@ -169,11 +173,8 @@ relay_replay (struct connection *connection, AdderReplay *replay, GError **error
   g_autoptr (GError) refusal = NULL;
   AdderRun *run;
   while ((run = adder_replay_next (replay))) {
-    gboolean ok = service_begin (connection->server->service, error);
-    if (ok) {
-      ok = relay_run (connection, run, NULL, error);
-      service_end (connection->server->service);
-    }
+    gboolean ok =
+        service_begin (connection->server->service, error) && relay_run (connection, run, NULL, error);
     adder_run_free (run);
     if (!ok)
       return FALSE;
