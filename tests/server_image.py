@@ -15,6 +15,7 @@ import threading
 import uuid
 
 import docker_world
+from harness import end_accepting
 
 REPOSITORY = docker_world.REPOSITORY
 PAGE = REPOSITORY / "docs/server-image.md"
@@ -49,7 +50,8 @@ class Relay:
         self.namespace = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.accepting = threading.Thread(target=self.accept, daemon=True)
+        self.accepting.start()
 
     def accept(self):
         with contextlib.suppress(OSError):
@@ -79,9 +81,7 @@ class Relay:
             target.shutdown(socket.SHUT_WR)
 
     def close(self):
-        with contextlib.suppress(OSError):
-            self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
+        end_accepting(self.listener, self.accepting)
         os.close(self.namespace)
 
 
