@@ -525,6 +525,23 @@ def test_a_port_is_free_again_while_a_child_still_has_a_copy(own_adder):
     reserved.close()
 
 
+def test_a_unix_socket_is_free_again_while_a_child_still_has_a_copy(own_adder):
+    """The same for its lock."""
+    path = own_adder.runtime / "http.sock"
+    without = (own_adder.config / "adder.conf").read_text()
+    own_adder.configure(f"{without}[http]\nlisten = unix:{path}\n")
+    server = serve(own_adder)
+    wait_until(path.exists, "it to listen there")
+    copies = harness.copies_of_descriptors(own_adder.daemon())
+    for lines, is_there in (("", False), (f"[http]\nlisten = unix:{path}\n", True)):
+        own_adder.configure(without + lines)
+        reloaded = own_adder.call("serve", "reload")
+        assert reloaded.returncode == 0 and path.exists() is is_there, reloaded.stderr
+    for copy in copies:
+        os.close(copy)
+    end(server)
+
+
 def test_a_wrong_address_costs_nobody_a_connection(own_adder):
     own_adder.run("1")
     own_adder.call("token", "new", "somebody")
