@@ -159,7 +159,8 @@ def test_what_cannot_be_followed(served):
 def test_followers_that_go_leave_nothing_behind(served):
     made = served.post("/v1/runs", {"code": FOREVER, "background": True}).json()
     followers = [follow(served, made["run_id"]) for _ in range(8)]
-    assert all(follower.next()[1] == "started" for follower in followers) and threads(served) == 8
+    assert all(follower.next()[1] == "started" for follower in followers)
+    wait_until(lambda: threads(served) == 8, "one thread for each, and none of earlier streams")
     for follower in followers:
         follower.close()
     wait_until(lambda: threads(served) == 0, "the threads of followers to end")
