@@ -411,7 +411,7 @@ def test_both_doors_close_before_anybody_is_waited_for(make_adder):
 def test_a_connection_keeps_a_daemon_from_ending_for_idleness(make_adder):
     adder = make_adder("[http]\nlisten = 127.0.0.1:0\n")
     bed = http_bed.Served(adder, start=False)
-    bed.process = adder.popen("serve", "--idle-exit=3s")
+    bed.process = adder.popen("serve", "--idle-exit=6s")  # in which we connect
     bed.threads = []
     line = ""
     while "http: listens" not in line:
@@ -422,7 +422,7 @@ def test_a_connection_keeps_a_daemon_from_ending_for_idleness(make_adder):
         connection.sendall(bed.head())
         http_bed.read_until(connection, b"}")
         with pytest.raises(subprocess.TimeoutExpired):
-            bed.process.wait(timeout=4)
+            bed.process.wait(timeout=7)
         connection.sendall(bed.head())
         http_bed.read_until(connection, b"}")
     assert bed.process.wait(timeout=harness.DEADLINE) == 0
