@@ -74,14 +74,14 @@ def test_what_a_run_is_given(served):
         arguments=["one", "two words"],
         variables={"GREETING": "hi"},
         values={"numbers": [1, {"two": None}]},
-        limits={"wall_ms": 5000},
+        limits={"wall_ms": 50_000},
         description="a test",
         conversation="talk-1",
     )
     assert json.loads(result["stdout"]) == [
         "hällo", list(range(256)), "from stdin", ["mine.py", "one", "two words"], "hi", [1, {"two": None}],
     ]  # fmt: skip
-    assert result["limits"]["wall_ms"] == 5000
+    assert result["limits"]["wall_ms"] == 50_000
     record = served.get(f"/v1/records/{result['run_id']}").json()
     assert (record["front_end"], record["conversation"], record["owner"]) == ("http", "talk-1", "token:tester")
 
@@ -409,7 +409,7 @@ def test_cells_of_a_session_with_svg_have_it(served):
 
 
 def test_a_session_from_its_making_to_its_end(served):
-    made = served.post("/v1/sessions", {"name": "life", "limits": {"wall_ms": 9000}}, secret=served.alice)
+    made = served.post("/v1/sessions", {"name": "life", "limits": {"wall_ms": 90_000}}, secret=served.alice)
     assert made.status == 201 and made.headers["Location"] == "/v1/sessions/" + made.json()["session_id"]
     place = made.headers["Location"]
 
@@ -418,7 +418,7 @@ def test_a_session_from_its_making_to_its_end(served):
         assert reply.status in (200, 201), (method, path, reply)
         return reply.json()
 
-    assert ask("POST", "/cells", {"code": "x = 20"})["limits"]["wall_ms"] == 9000
+    assert ask("POST", "/cells", {"code": "x = 20"})["limits"]["wall_ms"] == 90_000
     assert ask("POST", "/cells", {"code": "x += 1\nx"})["value"] == {"text/plain": "21"}
     assert [(v["name"], v["type"]) for v in ask("GET", "/variables")["variables"]] == [("x", "int")]
     assert ask("GET", "/variables?names=x")["variables"][0]["value"] == "21"
