@@ -513,6 +513,7 @@ def test_a_port_is_free_again_while_a_child_still_has_a_copy(own_adder):
     own_adder.configure(f"{before}listen = https://{address}\n")
     own_adder.call("token", "new", "somebody")
     server = serve(own_adder)
+    assert addresses(own_adder)[1:] == [f"https://{address}"]
     copies = harness.copies_of_descriptors(own_adder.daemon())
     assert copies
     own_adder.configure(f"{before}listen = http://{address}\n")
