@@ -668,7 +668,9 @@ class Adder:
     def parse(stdout, stderr, exit_status):
         assert stdout.endswith("\n") and stdout.count("\n") == 1, "exactly one line with one object"
         fields = strict_json(stdout)
-        gathered[-1] = (gathered[-1][0], exit_status, "(below)", stderr)
+        last = gathered[-1]
+        if not isinstance(last, Result):  # another thread's may have come between
+            gathered[-1] = (last[0], exit_status, "(below)", stderr)
         result = Result(fields, exit_status)
         gathered.append(result)
         assert stderr == "", "with --json, nothing else is written"
