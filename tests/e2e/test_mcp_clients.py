@@ -84,17 +84,17 @@ def test_fastmcp_answers_with_every_field_of_a_form(adder, version, content):
 # ---- code that fails ----
 
 FAILING = {
-    "an exception": ("1 / 0", "ZeroDivisionError"),
-    "an exit code": ("import sys; sys.exit(3)", "[outcome: error]"),
-    "a limit": ("while True: pass", "[outcome: timeout]"),
-    "a syntax error": ("if", "SyntaxError"),
+    "an exception": ({"code": "1 / 0"}, "ZeroDivisionError"),
+    "an exit code": ({"code": "import sys; sys.exit(3)"}, "[outcome: error]"),
+    "a limit": ({"code": "while True: pass", "timeout": 1}, "[outcome: timeout]"),
+    "a syntax error": ({"code": "if"}, "SyntaxError"),
 }
 
 
-@pytest.mark.parametrize("code,words", FAILING.values(), ids=FAILING)
-def test_code_that_fails_is_a_result(lines, code, words):
+@pytest.mark.parametrize("arguments,words", FAILING.values(), ids=FAILING)
+def test_code_that_fails_is_a_result(lines, arguments, words):
     """pydantic-ai makes a retry of each isError and gives up after the second."""
-    result = lines.run(code, timeout=1)
+    result = lines.run(**arguments)
     assert not result["isError"] and words in text(result)
     assert result["structuredContent"]["outcome"] != "ok"
 
