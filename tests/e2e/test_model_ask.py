@@ -124,7 +124,7 @@ def test_only_that_model(served_once, make_served):
 
 
 def test_who_may_ask_and_how_often(make_served):
-    served = make_served([{"answer": {"text": "yes"}}] * 3, "rate = 6\n")
+    served = make_served([{"answer": {"text": "yes"}}] * 3, "rate = 1\n")
     for secret in (served.guest, served.reader):
         assert served.post("/v1/models/default/ask", {"messages": [user("a")]}, secret=secret).status == 403
     assert ask(served, [user("a")])["stop"] == "end"
