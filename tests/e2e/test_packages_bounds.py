@@ -42,6 +42,15 @@ def packages(adder):
     return sorted(name for [name] in kept(adder).values())
 
 
+def threads_named(adder, name):
+    """How many of the daemon's go by NAME."""
+    names = []
+    for path in pathlib.Path(f"/proc/{adder.daemon()}/task").glob("*/comm"):
+        with contextlib.suppress(OSError):  # it has ended
+            names.append(path.read_text().strip())
+    return names.count(name)
+
+
 # ---- the disk, while pip runs ----
 
 
@@ -206,17 +215,12 @@ def test_those_who_hang_up_leave_no_threads_behind(asking, index):
     index.held.add("one")
     first = asking.begin("one")
     wait_until(lambda: asked(index, "one"), "pip")
-    tasks = pathlib.Path(f"/proc/{asking.served.adder.daemon()}/task")
     for number in range(12):
         with asking.waiting(f"junk{number}"):
             pass
         wait_until(lambda: asking.served.get("/v1/status").json()["running"] == 1, "the end of the run that waited")
     with asking.waiting("two"):
-
-        def installing():
-            return [path.read_text() for path in tasks.glob("*/comm")].count("adder-packages\n")
-
-        wait_until(lambda: installing() == 2, "those that nobody waits for to end")
+        wait_until(lambda: threads_named(asking.served.adder, "adder-packages") == 2, "those that nobody waits for to end")
     index.release()
     assert ok(first.result())
 
@@ -232,8 +236,7 @@ def test_the_least_recently_used_set_makes_room(make):
         wait_until(lambda: len(pools(adder)) <= 2, "the set that was used least to end")
     assert packages(adder) == ["four", "three"]
     assert {pool["environment"] for pool in pools(adder)} == set(kept(adder))
-    threads = [pathlib.Path(path).read_text() for path in pathlib.Path(f"/proc/{adder.daemon()}/task").glob("*/comm")]
-    assert threads.count("adder-pool\n") <= 4, "and one of each that others wait for"
+    wait_until(lambda: threads_named(adder, "adder-pool") <= 4, "their threads, and one of each that others wait for")
     adder.stop()
 
 
