@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+import ports
 from harness import DEADLINE, wait_until
 from model_server import EVENTS, PATHS, Asker, Server, answer, check_error, chunked, stream, text_of
 
@@ -306,10 +307,10 @@ def test_cancelled(answered):
 
 
 def test_nobody_listens():
-    with Server() as server:
-        pass
-    with Asker(server.url) as asker:
-        check_error(asker.ask()[0], "unavailable", "after 3 attempts", "cannot be reached", server.url[7:])
+    with ports.reserve() as nobodys:
+        address = f"127.0.0.1:{ports.number_of(nobodys)}"
+        with Asker(f"http://{address}") as asker:
+            check_error(asker.ask()[0], "unavailable", "after 3 attempts", "cannot be reached", address)
 
 
 # ---- servers that lie ----

@@ -8,6 +8,7 @@ import pty
 import re
 
 import package_index
+import ports
 import pytest
 from harness import Tools, wait_until
 from package_index import kept, refusal, zygotes
@@ -236,11 +237,11 @@ def test_an_unknown_package(make):
     adder.stop()
 
 
-def test_an_index_that_cannot_be_reached(make, index):
+def test_an_index_that_cannot_be_reached(make):
     adder = make()
-    index.close()
-    adder.variables["PIP_RETRIES"] = "1"
-    assert "the package index cannot be reached" in refusal(adder, "greeting")
+    with ports.reserve() as nobodys:
+        adder.variables.update(PIP_RETRIES="1", PIP_INDEX_URL=f"http://127.0.0.1:{ports.number_of(nobodys)}/simple")
+        assert "the package index cannot be reached" in refusal(adder, "greeting")
     adder.stop()
 
 
