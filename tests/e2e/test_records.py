@@ -15,6 +15,7 @@ import pytest
 import store_world
 
 from harness import FOREVER, strict_json, wait_until
+from mcp_lines import kill_daemon
 
 COLUMNS = (
     "node seq run_id started_ms owner conversation front_end role tool session cell profile environment code code_sha256 outcome"
@@ -446,7 +447,7 @@ def test_a_killed_daemon_forgets_nothing(keeper):
     ids = [keeper.run(f"print({number})").run_id for number in range(5)]
     running = keeper.start(f"print('started', flush=True)\n{FOREVER}")
     assert running.stdout.readline() == b"started\n"
-    os.kill(keeper.daemon(), signal.SIGKILL)
+    kill_daemon(keeper)  # and waits: as long as it has its journal locked, nobody takes its runs for broken off
     running.wait()
     running.stdout.close()
     running.stderr.close()

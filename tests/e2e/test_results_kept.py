@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from harness import Sessions, Tools, strict_json, wait_until
+from mcp_lines import kill_daemon
 
 YES = "--dangerously-accept-all"
 LINES = "for i in range(30000): print('line', i, 'é' * (i % 3))"
@@ -383,7 +384,7 @@ def test_a_place_for_files_that_cannot_be_used(make_adder):
 
 def test_all_that_is_acknowledged_is_there(adder):
     ids = [adder.run(f"print({i})").run_id for i in range(5)]
-    adder.kill()
+    kill_daemon(adder)
     database = sqlite3.connect(f"file:{adder.state}/store/records.db?mode=ro", uri=True)
     known = {row[0] for row in database.execute("SELECT run_id FROM records")}
     assert set(ids) <= known
