@@ -97,7 +97,7 @@ def test_more_memory_than_there_is_for_all(make_adder):
 
 
 def test_runs_wait_for_memory(make_adder):
-    adder = make_adder("[pool]\nmax_memory = 400M\nmax_running = 10\nqueue_wait_ms = 2s\n")
+    adder = make_adder("[pool]\nmax_memory = 400M\nmax_running = 10\nqueue_wait_ms = 6s\n")
     limit = ("--limit", "memory_bytes=150M")
     adder.run("1", *limit)
     first, second = (adder.start(FOREVER, "--timeout", "100", *limit) for _ in range(2))
