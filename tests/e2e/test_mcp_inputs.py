@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a tool has to ask a person, through a client that can: in both eras, and never answered by anybody else."""
 import base64
+import signal
 
 import pytest
 
-from harness import strict_json, unique, wait_until
+from harness import named, strict_json, unique, wait_until, with_name
 from mcp_asked import CAN_ASK, CAN_TASKS, AnotherUser, Asked
 from mcp_lines import LEGACY, MODERN, text
 
@@ -264,13 +265,17 @@ def test_legacy_client_goes(adder):
 
 def test_asked_before_the_task(make_adder):
     """A client that knows tasks is asked as well, and the call runs then, as a task where it takes long."""
-    own = make_adder("[mcp]\ntask_after_ms = 1s\n")
-    arguments = {"code": "import time\ntime.sleep(2)\nprint('it', 'ran')"}
+    own = make_adder("[mcp]\ntask_after_ms = 5s\n")  # enough for the question
+    name, told_to = unique(), "[signal.SIGUSR1]"
+    code = named(name, f"signal.sigwait({told_to})\nprint('it', 'ran')")
+    arguments = {"code": f"import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {told_to})\n{code}"}
     with Asked(own, "--toolset", "workbench", can={**CAN_ASK, **CAN_TASKS}) as lines:
         result, key, _ = begin(lines, arguments)
         assert "taskId" not in result
         task = lines.again(TOOL, arguments, result, {key: yes()})["result"]
         assert task["resultType"] == "task" and "requestState" not in task
+        [process] = wait_until(lambda: with_name(name), "the code to run")
+        process.signal(signal.SIGUSR1)
 
         def ended():
             shown = lines.result("tasks/get", {"taskId": task["taskId"]})
