@@ -152,6 +152,9 @@ making_await_turn (struct making *making, const struct making_bounds *bounds, co
     awaited = making_is_awaited (making);
   }
   making->runs = in_time && awaited;
+  /* Whoever asks for the same from now on begins it anew, instead of sharing this end. */
+  if (!making->runs)
+    g_queue_remove (&making_all, making);
   /* There may be room for another. */
   g_cond_broadcast (&making_changed);
   g_mutex_unlock (&making_lock);
