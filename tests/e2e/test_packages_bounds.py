@@ -8,6 +8,7 @@ import os
 import pathlib
 import resource
 import signal
+import subprocess
 import threading
 
 import http_bed
@@ -251,6 +252,24 @@ def test_a_set_in_use_stays(make):
     assert adder.run("import three", "--with", "three").outcome == "ok"
     assert packages(adder) == ["three", "two"]
     assert adder.call("run", "--session", "two", "-c", "import two; print(two.version)").stdout == "1.0\n"
+    adder.stop()
+
+
+def test_a_set_makes_room_when_its_use_has_ended(make, index):
+    """Also where that is after room was first looked for."""
+    for name in ("big", "large"):
+        index.add(name, files={f"{name}.py": "", f"{name}.bin": os.urandom(3 * MIB)})
+    adder = make("[packages]\ncache_bytes = 5MiB\n")
+    with adder.start("import big\nprint('started', flush=True)\ninput()", "--with", "big", stdin=subprocess.PIPE) as using:
+        assert using.stdout.readline() == b"started\n"
+        run = adder.start("import large", "--with", "large", json_reply=True)
+        wait_until(lambda: index.installs_of("large") and len(left(adder)) == 2, "pip")
+        wait_until(lambda: not list((adder.state / "with").glob("*/tmp")), "the end of pip")
+        using.stdin.write(b"\n")
+        assert using.wait(adder.deadline) == 0
+    out, _ = run.communicate(timeout=adder.deadline)
+    assert json.loads(out)["outcome"] == "ok", out
+    assert packages(adder) == ["large"]
     adder.stop()
 
 

@@ -45,6 +45,8 @@
 /* An unused interpreter ends sooner, unless the host is busy. */
 #define ROOM_US      (10 * G_USEC_PER_SEC)
 #define ROOM_LOOK_US (G_USEC_PER_SEC / 20)
+/* Each time, unused interpreters of all owners end. */
+#define ROOM_ASK_US G_USEC_PER_SEC
 
 /* An empty file takes space as well. */
 #define FILE_BYTES_LEAST 4096
@@ -360,28 +362,29 @@ build_lock_room (GError **error)
 }
 
 /* A kept environment may be in use only because its interpreter is kept ready; a waiter for this build can
- * end that. No lock tells how long that takes, so it is retried. The lock under which there is room, or -1
- * with ERROR. */
+ * end that. No lock tells how long that takes, or when a run that uses it ends, so it is retried. The lock
+ * under which there is room, or -1 with ERROR. */
 static int
 build_make_room (const struct build *build, GError **error)
 {
   const char word[] = {SAID_ROOM, '\0'};
-  gint64 deadline_us = g_get_monotonic_time () + ROOM_US;
+  gint64 ask_us = g_get_monotonic_time (), deadline_us = ask_us + ROOM_US;
   g_autoptr (GError) problem = NULL;
-  gboolean asked = FALSE;
   for (;;) {
     autoclose int fd = build_lock_room (error);
     if (fd < 0 || environment_with_make_room (&build->room, &problem))
       return fd_steal (&fd);
-    if (g_get_monotonic_time () >= deadline_us) {
+    gint64 now_us = g_get_monotonic_time ();
+    if (now_us >= deadline_us) {
       g_propagate_error (error, g_steal_pointer (&problem));
       return -1;
     }
     fd_close (&fd);
     g_clear_error (&problem);
-    if (!asked)
+    if (now_us >= ask_us) {
       making_tell (build->making, word);
-    asked = TRUE;
+      ask_us = now_us + ROOM_ASK_US;
+    }
     g_usleep (ROOM_LOOK_US);
   }
 }
