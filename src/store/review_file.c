@@ -62,6 +62,10 @@ review_free (struct review *review)
   g_clear_pointer (&review->changes, g_ptr_array_unref);
   g_free (review->offsets);
   fd_close (&review->folder_fd);
+  /* A process that another thread is just starting may have a copy of the descriptor, which would keep the
+   * lock. */
+  if (review->journal_fd >= 0)
+    flock (review->journal_fd, LOCK_UN);
   fd_close (&review->journal_fd);
   g_free (review);
 }
@@ -357,6 +361,18 @@ read_phase (int folder_fd, enum review_phase *ret_phase)
   return TRUE;
 }
 
+/* A look at a lock takes it for a moment, in which nobody else may find the review locked. */
+static GMutex looking;
+
+static gboolean
+try_lock (int fd)
+{
+  g_mutex_lock (&looking);
+  gboolean ok = flock (fd, LOCK_EX | LOCK_NB) == 0;
+  g_mutex_unlock (&looking);
+  return ok;
+}
+
 /* The lock goes with the process. */
 static gboolean
 review_file_lock (struct review *review, GError **error)
@@ -364,7 +380,7 @@ review_file_lock (struct review *review, GError **error)
   review->journal_fd = openat (review->folder_fd, JOURNAL, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (review->journal_fd < 0)
     return error_from_errno (error, errno, "cannot open the journal of a review");
-  if (flock (review->journal_fd, LOCK_EX | LOCK_NB) == 0)
+  if (try_lock (review->journal_fd))
     return TRUE;
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the review %s is being carried out already",
                review->id);
@@ -375,7 +391,14 @@ gboolean
 review_is_locked (const struct review *review)
 {
   autoclose int fd = openat (review->folder_fd, JOURNAL, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  return fd < 0 ? errno != ENOENT : flock (fd, LOCK_EX | LOCK_NB) < 0;
+  if (fd < 0)
+    return errno != ENOENT;
+  g_mutex_lock (&looking);
+  gboolean locked = flock (fd, LOCK_EX | LOCK_NB) < 0;
+  if (!locked)
+    flock (fd, LOCK_UN);
+  g_mutex_unlock (&looking);
+  return locked;
 }
 
 struct review *
