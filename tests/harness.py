@@ -152,9 +152,11 @@ def wait_until(condition, what, deadline=DEADLINE):
 
 
 def wait_for_handlers(process):
-    """Until the command PROCESS sees to its signals itself: before that, one simply ends it."""
+    """Until the command PROCESS sees to its signals itself, or has ended: before that, one simply ends it."""
 
     def blocked():
+        if process.poll() is not None:
+            return True
         with open(f"/proc/{process.pid}/status") as status:
             line = next(line for line in status if line.startswith("SigBlk:"))
         return int(line.split()[1], 16) >> (signal.SIGINT - 1) & 1
