@@ -112,7 +112,9 @@ def test_a_directory_that_is_read_only(make_adder, user, killed):
     adder = make_adder()
     assert adder.run("open('x', 'w').write('kept')").warnings == []
     if killed:
+        traces = adder.traces()
         adder.kill()
+        traces.wait_gone()
     else:
         adder.stop()
     if user.uid == 0:
