@@ -165,6 +165,7 @@ def test_too_few_descriptors(make_adder):
         asked = [adder.run("print(1)") for _ in range(8)]
     finally:
         for run in runs:
+            harness.wait_for_handlers(run)
             run.terminate()
     told = [harness.strict_json(run.communicate()[0].decode()) for run in runs]
     outcomes = {result["outcome"] for result in told} | {result.outcome for result in asked}
