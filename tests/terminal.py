@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs at a terminal."""
+import codecs
 import fcntl
 import os
 import pty
@@ -19,6 +20,7 @@ class Terminal:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         self.before = termios.tcgetattr(theirs)
         self.seen = ""
+        self.decode = codecs.getincrementaldecoder("utf-8")("replace").decode  # one read may end within a character
         self.process = adder.popen(
             *arguments,
             **{"stdin": theirs, "stdout": theirs, "stderr": theirs, **others},
@@ -37,7 +39,7 @@ class Terminal:
         while text not in self.seen:
             ready, _, _ = select.select([self.ours], [], [], max(0, end - time.monotonic()))
             assert ready, f"no {text!r} within {deadline} s after {self.seen!r}"
-            self.seen += os.read(self.ours, 65536).decode(errors="replace")
+            self.seen += self.decode(os.read(self.ours, 65536))
         at = self.seen.index(text) + len(text)
         before, self.seen = self.seen[:at], self.seen[at:]
         return before
@@ -67,6 +69,6 @@ def read_all(screen):
             got = os.read(screen.ours, 65536)
         except OSError:  # nobody has the other end any more
             break
-        text += got.decode(errors="replace")
+        text += screen.decode(got)
     os.close(screen.ours)
     return text, screen.process.wait(DEADLINE)
