@@ -103,8 +103,13 @@ class Faults(Served):
         return [harness.Process(self.pid), *harness.descendants(self.pid)]
 
     def one(self, name):
-        """The one living process of the daemon that is called NAME."""
-        [process] = [process for process in self.family() if process.name == name and process.alive()]
+        """The one living process of the daemon that is called NAME. A launcher goes by the name of the zygote that it has let go,
+        and may have yet to end."""
+
+        def found():
+            return [process for process in self.family() if process.name == name and process.alive()]
+
+        [process] = wait_until(lambda: len(those := found()) == 1 and those, f"one process called {name}")
         return process
 
     def served(self):
