@@ -14,7 +14,7 @@ from test_web_access import Browser, open_page
 
 pytestmark = pytest.mark.slow
 GATEWAYS = ("east", "west")
-AWAY_MS = 3000
+AWAY_MS = 15_000  # within it, what is asked right after the database went must be answered
 
 
 class Cluster(cluster_world.Cluster):
