@@ -12,6 +12,7 @@ import threading
 
 import harness
 import http_bed
+import ports
 import pytest
 
 OWN = {"Sec_Fetch_Site": "same-origin", "Sec_Fetch_Mode": "cors"}
@@ -371,15 +372,19 @@ def test_other_users_of_the_machine_cannot_use_it(served, browser):
 def test_a_restart_keeps_browsers_signed_in(make_adder, installation):
     if not has_page(installation):
         pytest.skip("this build has no web interface: -Dweb=true makes it")
-    adder = make_adder()
+    reserved = ports.reserve()
+    listen = f"127.0.0.1:{ports.number_of(reserved)}"
+    adder = make_adder(f"[http]\nlisten = {listen}\n")
     port, code = open_page(adder)
+    assert f"127.0.0.1:{port}" == listen
     browser = Browser(port)
     assert browser.sign_in(code=code).status == 200
     adder.stop()
-    served = http_bed.Served(adder, listen=f"127.0.0.1:{port}", token=False)
+    served = http_bed.Served(adder, listen=listen, token=False)
     assert len(served.told) >= 2, "a browser's token is none for programs, so one is printed"
     assert browser.caller().status == 200
     served.stop()
+    reserved.close()
 
 
 # ---- adder open ----
