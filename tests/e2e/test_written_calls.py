@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agents import Agents, Turn, exchange, native, native_report
-from harness import strict_json
+from harness import strict_json, wait_until
 from model_server import Server, chunked, stream
 
 
@@ -110,6 +110,7 @@ def test_a_server_that_streams_one_without_end(own_adder):
     assert ended.returncode == 0, ended
     turn = Turn(ended.stdout)
     assert turn.names == ["run_python", "report_completion"] and turn.results[0].strip() == "42"
-    assert cut == [True] and len(server.asked) == 2
+    wait_until(lambda: cut, "the server to see that its connection is closed")
+    assert len(server.asked) == 2
     said = server.asked[1][2]["messages"]
     assert "41" not in json.dumps(said) and said[-2]["content"] == "I compute." and said[-1]["role"] == "tool"
