@@ -13,6 +13,7 @@ import xml.etree.ElementTree
 
 PAGE, RESULTS = pathlib.Path("docs/clients.md"), pathlib.Path("build/test-results")
 BEGIN, END = "<!-- clients: begin; made by scripts/testing/clients_page.py -->\n", "<!-- clients: end -->\n"
+STAGES = ("clients", "e2e")  # which have ended: the results of those that run beside this one may be half written
 SECTIONS = ("MCP", "Agent frameworks", "HTTP")
 TITLES = ("client", "version", "parts of a reply that arrive", "how Adder adapts", "tested with", "tests")
 TEST = re.compile(r"`([^` ]+\.py::[^` ]+)`")
@@ -28,7 +29,7 @@ def read_results():
     """The rows of tests that passed, {section: {(client, version): (row, tests)}}; the tests of which cases were skipped; and which
     rows do not agree."""
     rows, skipped, problems = {section: {} for section in SECTIONS}, set(), []
-    for path in sorted(RESULTS.glob("*.xml")):
+    for path in filter(pathlib.Path.exists, (RESULTS / f"{stage}.xml" for stage in STAGES)):
         for case in xml.etree.ElementTree.parse(path).iter("testcase"):
             if case.find("skipped") is not None:
                 skipped.add(test_of(case))

@@ -71,6 +71,12 @@ def test_a_row_whose_test_is_skipped_stays(place):
     assert place.check() == (0, "\n") and place.check("--write")[0] == 0 and place.page.read_text() == text
 
 
+def test_results_of_a_stage_that_still_runs_are_not_read(place):
+    written(place, ("test_a", ROW, None))
+    (place.directory / "build" / "test-results" / "web.xml").write_text("<testsuite><testc")
+    assert place.check() == (0, "\n")
+
+
 def test_what_cannot_be_a_page_is_said(place):
     assert place.check() == (1, "build/test-results has no rows: run scripts/test first\n")
     place.results(("test_a", ROW, None), ("test_b", {**ROW, "reaches": "pictures"}, None))
