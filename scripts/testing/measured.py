@@ -3,7 +3,7 @@
 
 Every process that COMMAND starts counts, also daemons that detach: this process is their subreaper. After COMMAND has ended,
 or after SECONDS, what is left of them is killed. REPORT gets one line of JSON: `status` as a shell has it, `wall` and
-`cpu` in seconds, `left` (names of processes that outlived COMMAND).
+`cpu` in seconds, `left` (names of processes that outlived COMMAND and did not end by themselves soon after it).
 """
 import contextlib
 import ctypes
@@ -19,7 +19,7 @@ import time
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 ROUNDS = 30  # of killing what is left, a second each; what cannot be killed is left to people
 TIMED_OUT = 124  # as timeout(1) has it
-PATIENCE = 10  # seconds in which what was told to end may do so; daemons of tests take their sandboxes along
+PATIENCE = 10  # seconds in which what ends by itself, or was told to, may do so; daemons of tests take their sandboxes along
 
 
 def children():
@@ -88,19 +88,22 @@ def main():
     for option, value in ((PR_SET_PDEATHSIG, signal.SIGTERM), (PR_SET_CHILD_SUBREAPER, 1)):
         if libc.prctl(option, int(value), 0, 0, 0) != 0:
             sys.exit(f"cannot call prctl({option}): {os.strerror(ctypes.get_errno())}")
-    began = time.monotonic()
+    began, status, wall = time.monotonic(), None, None
     try:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
         signal.alarm(int(seconds))
         status = reap(process.pid)
-        signal.alarm(0)
+        wall = time.monotonic() - began
+        signal.alarm(PATIENCE)  # what is about to end, such as the last helper of a browser, was not left behind
+        reap(None)
     except RanOut:
-        status = TIMED_OUT
-        print(f"killed: it did not end within {seconds} s", flush=True)
+        if status is None:
+            status = TIMED_OUT
+            print(f"killed: it did not end within {seconds} s", flush=True)
     except KeyboardInterrupt:
         status = 128 + signal.SIGTERM
     signal.alarm(0)
-    wall = time.monotonic() - began
+    wall = time.monotonic() - began if wall is None else wall
     left = end_all()
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     status = 128 - status if status < 0 else status
