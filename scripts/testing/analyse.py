@@ -6,6 +6,7 @@ is a digest of all of these. --all analyses every file. A source file that no bu
 Prints what the tools say of files that fail, then how many files were analysed, and fails when one failed.
 """
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -170,8 +171,9 @@ def look_at(tool, unit):
 
 def forget_old():
     for entry in CACHE.iterdir():
-        if entry.stat().st_mtime < time.time() - KEPT_DAYS * 86400:
-            entry.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another tool, which runs beside this one, removed it
+            if entry.stat().st_mtime < time.time() - KEPT_DAYS * 86400:
+                entry.unlink()
 
 
 def main():
