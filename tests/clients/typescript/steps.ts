@@ -143,7 +143,7 @@ const steps: Record<string, () => Promise<void>> = {
       stdin: "in",
       values: { n: { k: [1, null] } },
       files: { "sub/a.txt": "text", "stored.txt": kept, "/tmp/again.txt": kept },
-      timeout_ms: 7000,
+      timeout_ms: 70_000,
       memory_mb: 200,
       limits: { pids: 9 },
     });
@@ -152,7 +152,7 @@ const steps: Record<string, () => Promise<void>> = {
       "['a', 'b'] x in {'k': [1, None]} ['stored.txt', 'sub']\nkept kept\n",
     );
     const { wall_ms, memory_bytes, pids } = result.limits;
-    assert.deepEqual([wall_ms, memory_bytes, pids], [7000, 200 * 2 ** 20, 9]);
+    assert.deepEqual([wall_ms, memory_bytes, pids], [70_000, 200 * 2 ** 20, 9]);
   },
 
   async files_of_every_kind_go_in() {
