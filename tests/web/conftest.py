@@ -5,6 +5,7 @@ import pytest
 
 import harness
 import http_bed
+import ports
 import windows
 import world
 
@@ -27,12 +28,12 @@ def browser():
         browser.close()
 
 
-def serve(adder, lines="", science=True):
+def serve(adder, lines="", science=True, port=0):
     """A daemon of ADDER at whose page tests look. SCIENCE: with the environment of most people where this host has it. It costs
     each start of a daemon seconds."""
     adder.environment = "science" if science and adder.has_environment("science") else "system"
     adder.configure(f"[environment]\ndefault = {adder.environment}\n{lines}")
-    served = http_bed.Served(adder)
+    served = http_bed.Served(adder, listen=f"127.0.0.1:{port}")
     if not served.get("/", secret="").headers["Content-Type"].startswith("text/html"):
         pytest.skip("this build has no web interface (-Dweb)")
     return served
@@ -50,10 +51,11 @@ def served(make_shared_adder, request):
 
 @pytest.fixture
 def own_served(make_adder):
-    """A daemon that a test may stop."""
-    served = serve(make_adder(), science=False)
-    yield served
-    served.stop()
+    """A daemon that a test may stop, and start again: its port is nobody else's meanwhile."""
+    with ports.reserve() as reserved:
+        served = serve(make_adder(), science=False, port=ports.number_of(reserved))
+        yield served
+        served.stop()
 
 
 @pytest.fixture(scope="module")
