@@ -187,6 +187,8 @@ def test_completion_and_hover_come_from_the_session(book):
     book.page.keyboard.press("Control+Space")
     option = book.page.get_by_role("option", name=re.compile("measurement_of_length"))
     expect(option).to_be_visible()
+    shown = book.page.evaluate("Date.now()")
+    book.page.wait_for_function("(shown) => Date.now() > shown + 20", arg=shown)  # until then it takes no key (interactionDelay of the editor)
     book.page.keyboard.press("Enter")
     expect(book.editor(2)).to_contain_text("measurement_of_length")
     book.run_last()
@@ -362,8 +364,7 @@ def test_a_replay(book):
 def test_a_reload_shows_what_was_there(book):
     book.run("print('before the reload')")
     book.set_last("unfinished = 'work'")
-    windows.settle(book.page)
-    book.page.reload()
+    book.page.reload()  # before it was time to save it
     expect(book.output(1)).to_contain_text("before the reload")
     expect(book.cell(2)).to_contain_text("unfinished = 'work'")
 

@@ -16,6 +16,7 @@ export class Database {
   async using<T>(name: string, mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
     const transaction = (await this.#open()).transaction(name, mode);
     const asking = work(transaction.objectStore(name));
+    if (mode === "readwrite") transaction.commit(); // at once: a page that is left does not live until the answer, and its transaction with it
     return new Promise((resolve, reject) => {
       const failed = () => reject(new Error(`This browser could not keep it: ${transaction.error?.message}`));
       transaction.oncomplete = () => resolve(asking.result);
