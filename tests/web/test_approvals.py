@@ -43,7 +43,7 @@ def test_it_arrives_live_and_is_approved(page, window, served):
     approval = ask(served.adder, code, "--description", purpose)
     row = page.get_by_role("navigation", name="Approvals and reviews").get_by_role("link", name=re.compile(purpose))
     expect(row).to_be_visible()
-    assert re.match(r"\(\d+\) ", page.title())
+    expect(page).to_have_title(re.compile(r"^\(\d+\) "))
     row.click()
     expect(detail(page).get_by_role("heading", name=purpose)).to_be_visible()
     expect(detail(page)).to_contain_text(code)
