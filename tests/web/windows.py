@@ -191,6 +191,11 @@ def settle(page):
     expect(page.get_by_role("main")).to_be_visible()
     expect(page.get_by_text("Loading…", exact=True)).to_have_count(0)
     page.evaluate(SETTLED)
+    frames = page.locator("iframe")
+    for number in range(frames.count()):  # processes of their own: until they have their HTML, nothing of the page changes
+        expect(frames.nth(number).content_frame.locator("html[style*='color-scheme']")).to_be_attached()
+    if frames.count():
+        page.evaluate(SETTLED)
 
 
 OVERFLOW = """
