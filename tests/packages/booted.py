@@ -9,7 +9,7 @@ import subprocess
 import time
 
 GROUPS = pathlib.Path("/sys/fs/cgroup")
-START_S = 60
+START_S = 180  # of a busy machine
 
 # systemd needs one hierarchy of control groups. Only its own group is in sight, and of version 1 only the hierarchy without
 # controllers, so that it changes nothing of the host's.

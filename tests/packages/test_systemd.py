@@ -113,16 +113,20 @@ def nodes(system):
     return {node["node"]: (node["gateway"], node["state"]) for node in told["nodes"] if node["here"]}
 
 
+def journal(system):
+    return system.run("journalctl", "--unit", "adder.service", "--lines", "20", "--output", "cat").stdout
+
+
 def test_a_node_of_a_cluster_is_the_unit_with_three_lines_more(system, three_lines, served):
     """And so is a gateway, which runs nothing itself."""
     host = system.run("hostname").stdout.strip()
-    for line, gateway in (("", False), ("gateway = true\n", True)):
-        system.shell(f"cat >/etc/adder/adder.conf <<'END'\n{three_lines}{line}[pool]\nqueue_wait_ms = 100\nEND\nsystemctl restart adder.service")
+    for lines, gateway in (("", False), ("gateway = true\n[pool]\nqueue_wait_ms = 100\n", True)):
+        system.shell(f"cat >/etc/adder/adder.conf <<'END'\n{three_lines}{lines}END\nsystemctl restart adder.service")
         harness.wait_until(lambda: nodes(system) == {host: (gateway, "serving")}, "it is a node")
         ended = system.run("adder", "run", "-c", "print(6 * 7)", user="someone", variables=served, check=False)
         assert (ended.stdout, ended.returncode == 0) == (("", False) if gateway else ("42\n", True)), ended.stderr
         system.run("systemctl", "stop", "adder.service")
-        assert "ending: drained" in system.run("journalctl", "--unit", "adder.service", "--lines", "20", "--output", "cat").stdout
+        harness.wait_until(lambda: "ending: drained" in journal(system), "what it said last, in the journal")
     system.run("systemctl", "start", "adder.service")
 
 
