@@ -360,5 +360,6 @@ def test_a_rehearsal_ends_well_and_leaves_no_trace(run, capfd):
 def test_what_threads_ask_for_at_the_end_is_done(run):
     code = "import threading\nthreading._register_atexit(print, 'of threads')\nimport atexit\natexit.register(print, 'of the process')"
     assert run(code)[1] == "of threads\nof the process\n"
-    code = "import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.1), print('thread'))).start()\nprint('end')"
+    code = "import threading, time\nended = threading.Event()\n"
+    code += "threading.Thread(target=lambda: (ended.wait(), time.sleep(0.1), print('thread'))).start()\nprint('end')\nended.set()"
     assert run(code)[1] == "end\nthread\n"
