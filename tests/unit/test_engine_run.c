@@ -100,10 +100,10 @@ static void
 test_limits_are_told (void)
 {
   AdderRequest *request = new_request ("1");
-  set_limit (request, "wall_ms", 4321);
+  set_limit (request, "wall_ms", 54321);
   g_autoptr (json_t) result = run (shared (), request, "ok", 0);
   const json_t *limits = json_object_get (result, "limits");
-  g_assert_cmpint (json_integer_value (json_object_get (limits, "wall_ms")), ==, 4321);
+  g_assert_cmpint (json_integer_value (json_object_get (limits, "wall_ms")), ==, 54321);
   g_assert_cmpint (json_integer_value (json_object_get (limits, "pids")), ==, 64);
 }
 
