@@ -124,10 +124,9 @@ if os.fork() == 0:
     os.setsid()
     sum(range(10**7))
     os.write(told, b"%d" % os.getpid())
-    os.close(told)
-    os.execlp("sleep", "sleep", "600")
+    os.execlp("sleep", "sleep", "600")  # which closes TOLD
 os.close(told)
-pathlib.Path(sys.argv[1]).write_bytes(os.read(ready, 20))
+pathlib.Path(sys.argv[1]).write_bytes(open(ready, "rb").read())
 """
     command = [sys.executable, "-c", code, tmp_path / "pid"]
     subprocess.run([sys.executable, "-I", scheduler.MEASURED, report, "60", *command], check=True)
