@@ -463,12 +463,17 @@ test_one_decides (void)
   for (int fails = 0; fails < 2; fails++) {
     struct approvals *approvals = make_with (config);
     struct carried carried = {.fails = fails, .approvals = approvals};
-    struct approval_answer answer = {0};
     g_autoptr (GError) error = NULL;
+    g_autoptr (json_t) whole = NULL;
     approvals_set_carry_out (approvals, carry_out_slowly, &carried);
-    g_assert_true (approvals_decide (approvals, &subject, NULL, &answer, NULL));
-    g_autofree char *id = answer.id;
-    g_autoptr (json_t) whole = approvals_deny (approvals, &person, id, "not now", &error);
+    /* On a busy machine it may have expired before it is decided about: then there is another. */
+    do {
+      struct approval_answer answer = {0};
+      g_clear_error (&error);
+      g_assert_true (approvals_decide (approvals, &subject, NULL, &answer, NULL));
+      g_autofree char *id = answer.id;
+      whole = approvals_deny (approvals, &person, id, "not now", &error);
+    } while (g_error_matches (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND));
     g_assert_true ((whole == NULL) == fails);
     g_assert_cmpint (carried.calls, ==, 1);
     g_assert_false (carried.yes);
