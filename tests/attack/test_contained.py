@@ -43,9 +43,16 @@ def joins(contained):
 
 
 def connected(path):
+    """Its file is there before anybody listens."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     made.settimeout(DEADLINE)
-    made.connect(str(path))
+
+    def is_heard():
+        with contextlib.suppress(ConnectionRefusedError):
+            made.connect(str(path))
+            return True
+
+    wait_until(is_heard, "the launcher to listen")
     return made
 
 
