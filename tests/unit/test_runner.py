@@ -186,8 +186,8 @@ def late():
     release.wait()
     print("thread")
 threading.Thread(target=late).start()
-threading.Timer(0.05, release.set).start()
 print("main")
+threading.Timer(0.05, release.set).start()
 """
     assert run(code)[1] == "main\nthread\nhandler\n"
 
