@@ -915,10 +915,10 @@ test_urls (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 
 /* ---- a slow way ---- */
 
-#define SLOW_MS         1500
+#define SLOW_MS         3000
 #define SLOW_BYTES      (6 * MIB)
 #define SLOW_STEP_BYTES ((gsize)48 << 10)
-#define SLOW_STEP_US    50000 /* so that it takes some six seconds, and never half of SLOW_MS for a step */
+#define SLOW_STEP_US    50000 /* so that it takes some six seconds, and a step next to nothing of SLOW_MS */
 
 /* Stands between the store and the server, for one connection. */
 struct narrow_way {
