@@ -30,6 +30,9 @@
 
 #define EXIT_FAULT 125
 
+/* How often who waits for the daemon looks for signals. */
+#define SIGNALS_LOOK_MS 20
+
 /* There is one zygote in a process, and one sandbox after the fork. */
 static struct zygote zygote;
 static struct sandbox_self sandbox;
@@ -268,6 +271,24 @@ receive_seen (void)
   return r;
 }
 
+/* Waits a moment for something that can be read, and runs the handlers of signals that came; 1: it can be, 0:
+ * not yet, -1: a handler raised. A signal ends no wait if it comes just before it, or to another thread, and
+ * the interpreter does not tell whether one has come. Blocked signals would be so for the handler, too. */
+static int
+await_readable (void)
+{
+  struct pollfd ready = {.fd = WIRE_SOCKET_FD, .events = POLLIN};
+  int n, err;
+  Py_BEGIN_ALLOW_THREADS n = poll (&ready, 1, SIGNALS_LOOK_MS);
+  err = n < 0 ? errno : 0;
+  Py_END_ALLOW_THREADS if (err != 0 && err != EINTR)
+  {
+    raise_errno (err);
+    return -1;
+  }
+  return n > 0 ? 1 : PyErr_CheckSignals ();
+}
+
 /* Waits until the daemon has seen the display NUMBER. A signal's handler may end that: what comes late is
  * passed over. Other threads and processes do not wait: what they print has no place among what this one
  * shows. */
@@ -275,11 +296,8 @@ static PyObject *
 await_seen (uint32_t number)
 {
   while (shown.seen < number) {
-    struct pollfd ready = {.fd = WIRE_SOCKET_FD, .events = POLLIN};
-    int n;
-    Py_BEGIN_ALLOW_THREADS n = poll (&ready, 1, -1);
-    Py_END_ALLOW_THREADS if (n < 0 && errno != EINTR) return raise_errno (errno);
-    if (n < 0 && PyErr_CheckSignals () < 0)
+    int n = await_readable ();
+    if (n < 0)
       return NULL;
     int r = n > 0 ? receive_seen () : 0;
     if (r < 0)

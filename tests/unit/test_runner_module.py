@@ -4,6 +4,7 @@ Each case is an interpreter of its own, to which the test speaks as the daemon d
 
 import os
 import pathlib
+import signal
 import socket
 import struct
 import subprocess
@@ -197,6 +198,34 @@ print(said)
         )
         ours.sendall(struct.pack("II", REQUEST, 0))
         assert process.communicate(timeout=DEADLINE)[0] == "ZeroDivisionError\n"
+
+
+def test_a_signal_that_comes_before_the_wait_for_the_daemon_ends_it(tmp_path):
+    """While what is shown is still being sent. Its handler, and what that starts, can take other signals."""
+    ours, theirs = socket.socketpair()
+    code = """
+_adder.receive()
+def stop(*_):
+    print(signal.pthread_sigmask(signal.SIG_BLOCK, []))
+    raise ZeroDivisionError
+signal.signal(signal.SIGALRM, stop)
+print(told(_adder.send, _adder.DISPLAY, bytes(4 << 20)))
+"""
+    with ours, theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-B", "-c", PRELUDE + code, str(RUNNER), str(tmp_path)],
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: os.dup2(theirs.fileno(), 3),
+            pass_fds=[3],
+        )
+        ours.sendall(struct.pack("II", REQUEST, 0))
+        assert ours.recv(1)  # more than a socket holds: the rest is not sent before it is read
+        process.send_signal(signal.SIGALRM)
+        left = len(struct.pack("II", REQUEST, 0)) + (4 << 20) - 1
+        while left:
+            left -= len(ours.recv(left))
+        assert process.communicate(timeout=DEADLINE)[0] == "set()\nZeroDivisionError\n"
 
 
 # Where a session is, between its first answer and its first cell, when the daemon interrupts that cell.
