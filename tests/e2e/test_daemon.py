@@ -74,7 +74,8 @@ def test_commands_at_once_start_one_daemon(own_adder):
     assert [process.communicate(timeout=100)[0] for process in running] == [
         b"%d\n" % index for index in range(6)
     ]
-    assert len(daemons(own_adder)) == 1
+    # A child that it starts has its name until it calls exec.
+    wait_until(lambda: len(daemons(own_adder)) == 1, "one daemon alone")
     own_adder.stop()
 
 
