@@ -41,7 +41,7 @@ const frameworks = {
 
   async openai_agents_js() {
     const { Agent, MCPServerStdio, Runner, Usage } = await load('@openai/agents')
-    const server = new MCPServerStdio({ command, args, env })
+    const server = new MCPServerStdio({ command, args, env, clientSessionTimeoutSeconds: 60 })
     const model = {
       async getResponse({ input, tools: offered }) {
         for (const { name } of offered) tools.add(name)

@@ -10,6 +10,7 @@ import json
 import sys
 
 QUESTION = "go"
+SECONDS = 60  # for an answer, where a framework gives up after less
 
 
 async def langchain(server, cells):
@@ -25,7 +26,7 @@ async def autogen(server, cells):
     from autogen_core import CancellationToken
     from autogen_ext.tools.mcp import StdioServerParams, mcp_server_tools
 
-    tools = {tool.name: tool for tool in await mcp_server_tools(StdioServerParams(**server))}
+    tools = {tool.name: tool for tool in await mcp_server_tools(StdioServerParams(**server, read_timeout_seconds=SECONDS))}
     run = tools["run_python"]
     return tools, [run.return_value_as_string(await run.run_json({"code": code}, CancellationToken())) for code in cells]
 
@@ -79,7 +80,7 @@ async def pydantic_ai(server, cells):
         told.append([part.content for part in messages[-1].parts])
         return ModelResponse(parts=[ToolCallPart("run_python", {"code": left.pop(0)}) if left else TextPart("done")])
 
-    await Agent(FunctionModel(model), toolsets=[MCPToolset(StdioTransport(**server))]).run(QUESTION)
+    await Agent(FunctionModel(model), toolsets=[MCPToolset(StdioTransport(**server), init_timeout=SECONDS)]).run(QUESTION)
     return tools, told[1:]
 
 
@@ -87,7 +88,7 @@ async def openai_agents(server, cells):
     from agents import RunContextWrapper
     from agents.mcp import MCPServerStdio, MCPUtil
 
-    async with MCPServerStdio(params=server, client_session_timeout_seconds=60) as connected:
+    async with MCPServerStdio(params=server, client_session_timeout_seconds=SECONDS) as connected:
         tools = {tool.name: tool for tool in await connected.list_tools()}
         context = RunContextWrapper(context=None)
         calls = [json.dumps({"code": code}) for code in cells]
@@ -97,7 +98,7 @@ async def openai_agents(server, cells):
 async def llama_index(server, cells):
     from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
 
-    client = BasicMCPClient(server["command"], args=server["args"], env=server["env"])
+    client = BasicMCPClient(server["command"], args=server["args"], env=server["env"], timeout=SECONDS)
     tools = {tool.metadata.name: tool for tool in await McpToolSpec(client=client).to_tool_list_async()}
     return tools, [(await tools["run_python"].acall(code=code)).content for code in cells]
 
@@ -132,7 +133,7 @@ async def google_adk(server, cells):
             part = types.Part(function_call=call) if call else types.Part(text="done")
             yield LlmResponse(content=types.Content(role="model", parts=[part]))
 
-    toolset = McpToolset(connection_params=StdioConnectionParams(server_params=StdioServerParameters(**server), timeout=60))
+    toolset = McpToolset(connection_params=StdioConnectionParams(server_params=StdioServerParameters(**server), timeout=SECONDS))
     runner = InMemoryRunner(LlmAgent(name="agent", model=Scripted(model="scripted"), tools=[toolset]), app_name="test")
     try:
         await runner.run_debug(QUESTION, quiet=True)
