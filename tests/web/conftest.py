@@ -65,6 +65,16 @@ def seen(served):
 
 
 @pytest.fixture
+def no_sessions(served):
+    """Ends what a test leaves, since an owner may have ten; after its windows are closed, which ask for what a session has. A file says
+    so by `pytestmark`, whose fixtures come before those that a test names."""
+    yield
+    sessions = [each["session_id"] for each in world.made(served.adder, "session", "list")["sessions"]]
+    if sessions:
+        served.adder.call("session", "rm", *sessions)
+
+
+@pytest.fixture
 def new_window(browser, request):
     """Makes windows at the page of a daemon, not signed in. A window in which something went wrong fails the test."""
     made = []

@@ -107,6 +107,7 @@ def test_a_second_window_decides(page, window, admin_window, served):
     expect(detail(page).get_by_role("button", name="Approve")).to_have_count(0)
 
 
+@pytest.mark.usefixtures("no_sessions")
 def test_a_cell_waits_for_the_other_window(page, window, admin_window, served):
     """A cell of a careful session asks; somebody approves it in another window; it runs."""
     session = world.made(served.adder, "session", "new", "--profile", "careful")["session_id"]
@@ -121,7 +122,8 @@ def test_a_cell_waits_for_the_other_window(page, window, admin_window, served):
     detail(other).get_by_role("button", name="Approve").click()
     expect(detail(other).get_by_role("status")).to_contain_text("Approved")
     expect(page.get_by_role("main")).to_contain_text(re.compile("approved", re.I))
-    served.adder.call("session", "rm", session)
+    page.get_by_role("button", name="Run the cell").click()
+    expect(book.output(1)).to_contain_text("after the yes")
 
 
 @pytest.mark.parametrize("first, second", [("approve", "deny"), ("deny", "approve")])

@@ -9,6 +9,7 @@ import windows
 import world
 from windows import expect, settle
 
+pytestmark = pytest.mark.usefixtures("no_sessions")
 GRAPH = "Cells, checkpoints and branches"
 
 
@@ -19,9 +20,7 @@ def session(served):
     world.cell(served.adder, session["session_id"], "x = 1; log = ['first']")
     world.made(served.adder, "session", "checkpoint", session["session_id"], "safe")
     world.cell(served.adder, session["session_id"], "x = 2; log.append('second'); extra = 'new'")
-    yield session
-    ended = [one["session_id"] for one in world.made(served.adder, "session", "list")["sessions"]]
-    served.adder.call("session", "rm", *ended)
+    return session
 
 
 def value_of(served, session, code):
@@ -149,8 +148,7 @@ def pair(served):
     branches = [one["session_id"] for one in world.made(served.adder, "session", "branch", root, "-n", "2", "--from", "loaded")["sessions"]]
     for branch, code in zip(branches, CHANGES):
         assert world.cell(served.adder, branch, code).outcome == "ok"
-    yield branches
-    served.adder.call("session", "rm", root, *branches)
+    return branches
 
 
 def compared(window, pair):

@@ -6,6 +6,7 @@ import hostile
 import windows
 import world
 
+pytestmark = pytest.mark.usefixtures("no_sessions")
 GLOBALS = "() => [typeof hacked, typeof window.hostile, window.name, document.title, location.hash, document.cookie, opener === null]"
 OWN_KEYS = ("adder-",)  # of what the page itself keeps in the browser
 PICTURES = "main img:not(.cm-widgetBuffer)"  # an empty editor has one of those, without an address, beside its placeholder
@@ -56,8 +57,6 @@ def victim(window, trap, served):
     victim = Victim(window, trap, served.adder)
     yield victim
     victim.check()
-    for session in world.made(served.adder, "session", "list")["sessions"]:
-        served.adder.call("session", "rm", session["session_id"])
 
 
 def frames_of(page):

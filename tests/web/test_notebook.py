@@ -13,6 +13,7 @@ import world
 from notebook import Notebook
 from windows import expect
 
+pytestmark = pytest.mark.usefixtures("no_sessions")
 science = pytest.mark.usefixtures("needs_science")
 
 
@@ -20,15 +21,6 @@ science = pytest.mark.usefixtures("needs_science")
 def needs_science(served):
     if served.adder.environment != "science":
         harness.skip_without("science")
-
-
-@pytest.fixture(autouse=True)
-def no_sessions(served):
-    """An owner may have ten."""
-    yield
-    sessions = [each["session_id"] for each in world.made(served.adder, "session", "list")["sessions"]]
-    if sessions:
-        served.adder.call("session", "rm", *sessions)
 
 
 @pytest.fixture
