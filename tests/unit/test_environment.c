@@ -5,12 +5,13 @@
 #include <glib/gstdio.h>
 #include <jansson.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "adder.h"
 #include "common/json.h"
 #include "engine/host/environment.h"
-#include "engine/host/environment_private.h"
+#include "engine/host/environment_with_private.h"
 #include "environment_place.h"
 #include "suite.h"
 
@@ -506,10 +507,36 @@ test_command_environment (struct place *place, gconstpointer data)
   g_unsetenv ("PIP_PROXY");
 }
 
+/* One whose turn did not come takes nobody along who asks for the same before it has said so. */
+static void
+test_given_up (void)
+{
+  const struct making_bounds bounds = {.most = 0, .of_owner = 1, .waiting = 1, .wait_ms = 1};
+  struct making *makings[2];
+  int heard[G_N_ELEMENTS (makings)];
+  for (gsize i = 0; i < G_N_ELEMENTS (makings); i++) {
+    g_autoptr (GError) error = NULL;
+    gboolean listens;
+    int ends[2];
+    g_assert_cmpint (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), ==, 0);
+    heard[i] = ends[0];
+    makings[i] = making_begin ("given-up", "uid:1", &bounds, ends[1], &listens, &error);
+    g_assert_no_error (error);
+    g_assert_true (makings[i] && listens);
+    g_assert_false (making_await_turn (makings[i], &bounds, "p", &error));
+    g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS (makings); i++) {
+    making_end (makings[i], "f");
+    close (heard[i]);
+  }
+}
+
 UNIT_SUITE (environment)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/environment/names", test_names);
+  g_test_add_func ("/environment/given-up", test_given_up);
 #define ADD(path, function)                                                                                  \
   g_test_add ("/environment/" path, struct place, NULL, place_set_up, function, place_tear_down)
   ADD ("system", test_system);

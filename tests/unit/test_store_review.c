@@ -15,7 +15,7 @@
 #include "base/fd.h"
 #include "common/json.h"
 #include "engine/host/id.h"
-#include "store/review.h"
+#include "store/review_private.h"
 #include "store_world.h"
 #include "suite.h"
 
@@ -598,6 +598,28 @@ test_room (void)
   tear_down (&world);
 }
 
+/* One that is let go is unlocked, though a process that is being started has a copy of its descriptor. */
+static void
+test_let_go (void)
+{
+  struct world world;
+  set_up (&world);
+  g_assert_true (propose (&world, "f:old", "f:new"));
+  g_autoptr (GError) error = NULL;
+  autoclose int store_fd = review_open_store (&error);
+  struct review *held = review_read (store_fd, world.id, TRUE, &error);
+  g_assert_no_error (error);
+  struct review *seen = review_read (store_fd, world.id, FALSE, &error);
+  g_assert_no_error (error);
+  autoclose int copy = fcntl (held->journal_fd, F_DUPFD_CLOEXEC, 0);
+  g_assert_cmpint (copy, >=, 0);
+  g_assert_true (review_is_locked (seen));
+  review_free (held);
+  g_assert_false (review_is_locked (seen));
+  review_free (seen);
+  tear_down (&world);
+}
+
 /* What a process that died left of one is removed when it is old. */
 static void
 test_swept (void)
@@ -633,6 +655,7 @@ UNIT_SUITE (store_review)
   g_test_add_func ("/store/review/no-folder", test_no_folder);
   g_test_add_func ("/store/review/refused", test_refused);
   g_test_add_func ("/store/review/room", test_room);
+  g_test_add_func ("/store/review/let-go", test_let_go);
   g_test_add_func ("/store/review/swept", test_swept);
   return g_test_run ();
 }

@@ -134,3 +134,10 @@ pathlib.Path(sys.argv[1]).write_bytes(open(ready, "rb").read())
     assert told["status"] == 0 and told["left"] == ["sleep"]
     assert told["cpu"] > 0.05
     assert not pathlib.Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
+
+
+def test_what_ends_by_itself_was_not_left_behind(tmp_path):
+    report = tmp_path / "report"
+    subprocess.run([sys.executable, "-I", scheduler.MEASURED, report, "60", "sh", "-c", "sleep 1 &"], check=True)
+    told = json.loads(report.read_text())
+    assert told["status"] == 0 and told["left"] == []
