@@ -91,8 +91,12 @@ class Cluster:
     def on_every_node(self, make):
         """What MAKE makes, (something, its id), again and again until each node has one: which node takes work is chance."""
         made = []
-        while {self.of(id) for _, id in made} < set(NODES):
+
+        def each_has_one():
             made.append(make())
+            return {self.of(id) for _, id in made} >= set(NODES)
+
+        wait_until(each_has_one, "each node has one")
         return made
 
     def stream(self, name=None):

@@ -88,7 +88,7 @@ def test_one_that_ends_leaves_at_once_and_one_that_dies_soon(server, new_node):
     first, second, third = (new_node(server, name) for name in (stays, ends, dies))
     wait_for(first, stays, ends, dies)
     second.call("serve", "stop", "--force")
-    wait_until(lambda: ends not in names(first), "it has said so", 2)  # seconds; one that dies stays for three
+    wait_until(lambda: ends not in names(first), "it has said so", 1)  # second; one that falls silent stays for two at least
     third.kill()
     wait_for(first, stays)
     third.call("serve", "--background")
