@@ -152,7 +152,7 @@ def wait_until(condition, what, deadline=DEADLINE):
 
 
 def wait_for_handlers(process):
-    """Until the command PROCESS sees to its signals itself, or has ended: before that, one simply ends it."""
+    """Until the command PROCESS sees to its signals itself, before which one simply ends it, or has ended."""
 
     def blocked():
         if process.poll() is not None:
@@ -671,7 +671,7 @@ class Adder:
         assert stdout.endswith("\n") and stdout.count("\n") == 1, "exactly one line with one object"
         fields = strict_json(stdout)
         last = gathered[-1]
-        if not isinstance(last, Result):  # another thread's may have come between
+        if not isinstance(last, Result) and last[2] == stdout:  # another thread's may have come between
             gathered[-1] = (last[0], exit_status, "(below)", stderr)
         result = Result(fields, exit_status)
         gathered.append(result)

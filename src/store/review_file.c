@@ -361,7 +361,8 @@ read_phase (int folder_fd, enum review_phase *ret_phase)
   return TRUE;
 }
 
-/* A look at a lock takes it for a moment, in which nobody else may find the review locked. */
+/* A look at a lock takes it for a moment, in which no other thread may find the review locked. Other
+ * processes may. */
 static GMutex looking;
 
 static gboolean

@@ -57,7 +57,7 @@ struct rotation {
 };
 
 static const struct rotation by_runs = {"by_runs", "[pool]\nparked = 2\nzygote_runs = 8\n"};
-/* Older than it is when the next one's imports are held up, however busy the machine is. */
+/* So long that the first is not too old before the test holds up the imports of the next. */
 static const struct rotation by_age = {"by_age", "[pool]\nparked = 2\nzygote_age_ms = 5s\n"};
 
 /* The next zygote does not come to the end of its imports, and nobody notices. When it does, and replaces the

@@ -918,7 +918,7 @@ test_urls (struct fixture *fixture, G_GNUC_UNUSED gconstpointer data)
 #define SLOW_MS         3000
 #define SLOW_BYTES      (6 * MIB)
 #define SLOW_STEP_BYTES ((gsize)48 << 10)
-#define SLOW_STEP_US    50000 /* so that it takes some six seconds, and a step next to nothing of SLOW_MS */
+#define SLOW_STEP_US    50000 /* it takes some six seconds in all, and a step much less than SLOW_MS */
 
 /* Stands between the store and the server, for one connection. */
 struct narrow_way {

@@ -17,7 +17,7 @@ LOADED_MS = 15_000
 ATTEMPTS = 3
 # Now and then, on a busy machine, its recording of a page has no beginning, or Chromium does not answer in time; and it looks up a
 # free port for Chromium, which may be another's by then.
-PASSING = ("NO_NAVSTART", "PROTOCOL_TIMEOUT", "CRI_TIMEOUT", "ECONNREFUSED")
+TRANSIENT = ("NO_NAVSTART", "PROTOCOL_TIMEOUT", "CRI_TIMEOUT", "ECONNREFUSED")
 
 
 def report(url, secret, categories=CATEGORIES, preset="desktop"):
@@ -34,7 +34,7 @@ def report(url, secret, categories=CATEGORIES, preset="desktop"):
             ended = subprocess.run(
                 command, env={**os.environ, **places, "CHROME_PATH": windows.CHROMIUM, "CI": "1"}, capture_output=True, text=True, timeout=SECONDS
             )
-            if not any(word in ended.stderr for word in PASSING):
+            if not any(word in ended.stderr for word in TRANSIENT):
                 break
         assert ended.returncode == 0, ended.stderr[-3000:]
         with open(f"{own}/report.json", encoding="utf-8") as file:

@@ -12,11 +12,11 @@ export class Database {
     this.#make = make;
   }
 
-  /** What WORK asks of the store NAME, in a transaction of its own, which has ended then. */
+  /** What WORK asks of the store NAME, its one request, in a transaction of its own, which has ended then. */
   async using<T>(name: string, mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
     const transaction = (await this.#open()).transaction(name, mode);
     const asking = work(transaction.objectStore(name));
-    if (mode === "readwrite") transaction.commit(); // at once: a page that is left does not live until the answer, and its transaction with it
+    if (mode === "readwrite") transaction.commit(); // at once: a page that is left hears no answer, and what it has not committed then is undone
     return new Promise((resolve, reject) => {
       const failed = () => reject(new Error(`This browser could not keep it: ${transaction.error?.message}`));
       transaction.oncomplete = () => resolve(asking.result);
