@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,6 +20,16 @@ fd_close (int *fd)
     errno = saved;
     *fd = -1;
   }
+}
+
+void
+fd_unlock (int *fd)
+{
+  int saved = errno;
+  if (*fd >= 0)
+    flock (*fd, LOCK_UN);
+  errno = saved;
+  fd_close (fd);
 }
 
 int

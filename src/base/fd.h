@@ -19,6 +19,10 @@
 /* Closes *FD when it is open and sets it to -1; errno is kept. */
 void fd_close (int *fd);
 
+/* The same, and gives its lock (flock) up at once: a child that another thread is starting has a copy until
+ * exec, which would keep it. */
+void fd_unlock (int *fd);
+
 /* `autoclose int fd = open (...)`: closed at the end of its scope unless given away with fd_steal. */
 #define autoclose __attribute__ ((cleanup (fd_close)))
 

@@ -207,9 +207,6 @@ void
 local_socket_close (struct local_socket *socket)
 {
   local_socket_mute (socket);
-  /* A child that another thread is starting has a copy until exec, which would keep the lock. */
-  if (socket->lock_fd >= 0)
-    (void)flock (socket->lock_fd, LOCK_UN);
-  fd_close (&socket->lock_fd);
+  fd_unlock (&socket->lock_fd);
   g_clear_pointer (&socket->path, g_free);
 }

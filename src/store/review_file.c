@@ -62,11 +62,7 @@ review_free (struct review *review)
   g_clear_pointer (&review->changes, g_ptr_array_unref);
   g_free (review->offsets);
   fd_close (&review->folder_fd);
-  /* A process that another thread is just starting may have a copy of the descriptor, which would keep the
-   * lock. */
-  if (review->journal_fd >= 0)
-    flock (review->journal_fd, LOCK_UN);
-  fd_close (&review->journal_fd);
+  fd_unlock (&review->journal_fd);
   g_free (review);
 }
 
