@@ -91,7 +91,7 @@ relay_run (const struct connection *connection, AdderRun *run, struct submission
   };
   int fd = connection->fd;
   AdderEvent event;
-  gboolean ok = TRUE, told = FALSE;
+  gboolean ok = TRUE;
   runs_add (runs, run, &note);
   while (adder_run_next (run, &event)) {
     if (event.kind == ADDER_EVENT_RESULT) {
@@ -99,14 +99,11 @@ relay_run (const struct connection *connection, AdderRun *run, struct submission
       runs_remove (runs, run, NULL);
       ok = ok && send_result (fd, result, request, error);
       service_end (service);
-      told = TRUE;
     } else if (ok && !send_event (fd, &event, error)) {
       ok = FALSE;
       adder_run_cancel (run);
     }
   }
-  if (!told)
-    service_end (service);
   return ok;
 }
 
