@@ -167,6 +167,17 @@ def test_frames(tmp_path, code, frames, ended):
     assert run(code, tmp_path, frames) == ended
 
 
+def started(code, tmp_path, theirs):
+    """An interpreter with CODE, to which its request is sent later; THEIRS is its end of the socket."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-B", "-c", PRELUDE + code, str(RUNNER), str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: os.dup2(theirs.fileno(), 3),
+        pass_fds=[3],
+    )
+
+
 def test_a_signal_ends_the_wait_for_the_daemon(tmp_path):
     """It arrives while nothing else could, again and again: the first may come before there is a wait."""
     ours, theirs = socket.socketpair()
@@ -189,13 +200,7 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 print(said)
 """
     with ours, theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-c", PRELUDE + code, str(RUNNER), str(tmp_path)],
-            stdout=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda: os.dup2(theirs.fileno(), 3),
-            pass_fds=[3],
-        )
+        process = started(code, tmp_path, theirs)
         ours.sendall(struct.pack("II", REQUEST, 0))
         assert process.communicate(timeout=DEADLINE)[0] == "ZeroDivisionError\n"
 
@@ -212,13 +217,7 @@ signal.signal(signal.SIGALRM, stop)
 print(told(_adder.send, _adder.DISPLAY, bytes(4 << 20)))
 """
     with ours, theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-c", PRELUDE + code, str(RUNNER), str(tmp_path)],
-            stdout=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda: os.dup2(theirs.fileno(), 3),
-            pass_fds=[3],
-        )
+        process = started(code, tmp_path, theirs)
         ours.sendall(struct.pack("II", REQUEST, 0))
         assert ours.recv(1)  # more than a socket holds: the rest is not sent before it is read
         process.send_signal(signal.SIGALRM)
