@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs at a terminal."""
 import codecs
+import contextlib
 import fcntl
 import os
 import pty
@@ -10,6 +11,15 @@ import termios
 import time
 
 from harness import DEADLINE
+
+
+def read_to_end(terminal):
+    """What came at our end of one, until nobody has the other end any more: it may come in parts."""
+    came = b""
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 65536):
+            came += part
+    return came
 
 
 class Terminal:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A table of 1 GB, made once and removed again: looked at by its head alone, within the profile's own memory answered by SQL and not as a
 DataFrame, which is said with what to do, and as one with limits that are enough."""
-import contextlib
 import json
 import os
 import pty
@@ -13,6 +12,7 @@ import http_bed
 import pytest
 
 import harness
+from terminal import read_to_end
 
 pytestmark = pytest.mark.slow
 
@@ -106,10 +106,7 @@ def test_a_person_sees_how_much_was_read(science, large):
     code = science.file("query.py", QUERY)
     with science.popen("ask", "--code", code, large[0], QUESTION, stderr=terminal_fd) as process:
         os.close(terminal_fd)
-        seen = b""
-        with contextlib.suppress(OSError):  # the terminal is gone with its last writer
-            while more := os.read(read_fd, 65536):
-                seen += more
+        seen = read_to_end(read_fd)
         os.close(read_fd)
         out, _ = process.communicate(timeout=900)
     assert process.returncode == 0 and b"north" in out, out

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Daemons and those who come and go beside them: other builds, supervisors, changed configurations, removed sockets."""
-import contextlib
 import http.client
 import json
 import os
@@ -19,6 +18,7 @@ import harness
 import http_bed
 import ports
 from harness import FOREVER, wait_until
+from terminal import read_to_end
 
 
 def http_socket(adder):
@@ -287,20 +287,12 @@ def test_a_person_does_not_end_sessions_by_the_way(own_adder):
     assert own_adder.call("session", "new", "--env", "system").returncode == 0
     pid = own_adder.daemon()
 
-    def whole(terminal):
-        """What was written to it, by one who has ended: it may come in parts."""
-        text = b""
-        with contextlib.suppress(OSError):
-            while part := os.read(terminal, 65536):
-                text += part
-        return text.decode()
-
     def at_a_terminal(*arguments):
         ours, theirs = pty.openpty()
         started = own_adder.popen(*arguments, stderr=theirs)
         os.close(theirs)
         out, _ = started.communicate(timeout=60)
-        told = whole(ours) if started.returncode else ""
+        told = read_to_end(ours).decode() if started.returncode else ""
         os.close(ours)
         return started.returncode, out.decode(), told
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What scripts/common.sh does for people: how far a build is, and `adder` as a command. scripts/quickstart itself is a stage of
 scripts/test."""
-import contextlib
 import fcntl
 import os
 import pty
@@ -12,6 +11,7 @@ import termios
 import pytest
 
 from harness import REPOSITORY
+from terminal import read_to_end
 
 STEPS = "".join(f"[{step}/8] Compiling {'x' * 90}\n" for step in range(1, 9))
 
@@ -31,11 +31,8 @@ def test_progress_on_a_terminal():
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
     common("show_progress", input=STEPS, stderr=theirs)
     os.close(theirs)
-    shown = b""
-    with open(ours, "rb", buffering=0) as terminal, contextlib.suppress(OSError):  # nobody has the other end any more
-        while piece := terminal.read(65536):
-            shown += piece
-    shown = shown.decode()
+    shown = read_to_end(ours).decode()
+    os.close(ours)
     lines = shown.split("\r\x1b[K")
     assert "\n" not in shown and lines[8].startswith("[8/8] Compiling") and lines[9] == ""
     assert {len(line) for line in lines[1:9]} == {39}, "a line that is not broken"

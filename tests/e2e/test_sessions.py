@@ -11,6 +11,7 @@ import pytest
 
 import harness
 from harness import FOREVER, Sessions, unique, wait_until
+from terminal import read_to_end
 
 ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
@@ -610,12 +611,7 @@ def terminal(adder, *arguments):
         os.close(slave)
         out = process.stdout.read()
         status = process.wait(harness.DEADLINE)
-    err = b""
-    try:
-        while piece := os.read(master, 65536):
-            err += piece
-    except OSError:
-        pass
+    err = read_to_end(master)
     os.close(master)
     return status, out.decode(), re.sub(r"\x1b\[\d+m", "", err.decode()).replace("\r\n", "\n")
 
