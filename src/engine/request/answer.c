@@ -143,6 +143,19 @@ answer_read_digests (const json_t *answer)
   return answer_copy_list (json_object_get (answer, "variables"), members, 0, VARIABLES_MAX);
 }
 
+#define UNKNOWN_BYTES 200
+
+json_t *
+answer_read_state (const json_t *answer)
+{
+  json_t *digest = json_object_get (answer, "digest"), *unknown = json_object_get (answer, "unknown");
+  if (!json_is_string (unknown) || !(json_is_null (digest) || json_is_string (digest)))
+    return NULL;
+  return json_pack ("{s:o, s:o}", "digest",
+                    json_is_null (digest) ? json_null () : message_cut (digest, DIGEST_BYTES), "unknown",
+                    message_cut (unknown, UNKNOWN_BYTES));
+}
+
 /* ---- rows ---- */
 
 #define COLUMNS_MAX     500

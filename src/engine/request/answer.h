@@ -23,6 +23,9 @@ json_t *answer_read_matches (const json_t *answer, guint64 characters);
 /* A list of variables, each with its "digest", null where there is none. */
 json_t *answer_read_digests (const json_t *answer);
 
+/* {"digest": text or null, "unknown": text}. */
+json_t *answer_read_state (const json_t *answer);
+
 /* {"columns", "rows", "index", "total", "matching", "offset", "columns_left_out"} with at most LIMIT rows; or
  * {"refused", "about"}: the rows cannot be had. */
 json_t *answer_read_rows (const json_t *answer, guint64 limit);

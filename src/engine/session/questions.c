@@ -147,6 +147,20 @@ session_digests (struct session *session, GError **error)
   return session_ask (session, &question, error);
 }
 
+static json_t *
+read_state (const json_t *answer, G_GNUC_UNUSED guint64 bound)
+{
+  return answer_read_state (answer);
+}
+
+json_t *
+session_state (struct session *session, GError **error)
+{
+  const struct question question = {
+      .what = "state", .use = SESSION_QUESTION, .most_us = ANSWER_US, .read = read_state};
+  return session_ask (session, &question, error);
+}
+
 enum likeness { LIKE_SAME, LIKE_DIFFERING, LIKE_UNKNOWN };
 
 /* Digests of different types or shapes need not be looked at. */

@@ -24,6 +24,10 @@ json_t *session_complete (struct session *session, const char *code, guint64 cur
  * They are asked one after the other. */
 json_t *session_compare (struct session *session, struct session *other, GError **error);
 
+/* {"digest": text or null, "unknown"}: one digest of all that the session is to its code; where that is null,
+ * `unknown` is what has none. Equal digests mean equal variables and files, here and on another node. */
+json_t *session_state (struct session *session, GError **error);
+
 /* A page of the rows of a variable: PAGE has "name", "offset", "limit", "sort" (may be null), "descending"
  * and "filter" (may be null). The value is that of answer_read_rows, without "refused".
  * ADDER_ERROR_NOT_FOUND: there is no such variable; ADDER_ERROR_INVALID: it has no such rows. */

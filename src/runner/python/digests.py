@@ -6,7 +6,10 @@ code, and all else by its pickle. What cannot be hashed within the bounds has no
 
 import hashlib
 import io
+import os
 import pickle
+import re
+import stat
 import struct
 import sys
 import time
@@ -25,6 +28,9 @@ DEPTH_MAX = 60
 now = time.monotonic
 
 
+IPYTHONS = re.compile(r"_+|_i+|_i?\d+|_dh|_oh|_ih|_exit_code|__\w+__")  # names that IPython gives, or the interpreter
+
+
 class Unknown(Exception):
     """There is no digest."""
 
@@ -37,6 +43,56 @@ def of_variables(names, hidden):
         value = names[name]
         rows.append({**variables.row(name, value), "digest": digest(value, min(now() + VALUE_S, until))})
     return rows
+
+
+def of_state(names, hidden):
+    """One digest of all variables, also of those that begin with an underscore, modules by their names, of the files below /work and
+    /tmp, the directory and the environment; or what has none."""
+    until, parts = now() + TOTAL_S, []
+    for name, value in sorted(list(names.items()), key=lambda item: str(item[0])):
+        if not isinstance(name, str) or IPYTHONS.fullmatch(name) or (name in hidden and hidden[name] is value):
+            continue
+        found = digest(value, until)
+        if found is None:
+            return {"digest": None, "unknown": f"the variable {name}"}
+        parts.append((name, found))
+    try:
+        parts.append(files(until))
+        parts.append((os.path.relpath(os.getcwd(), os.path.realpath("/work")), sorted(os.environ.items())))
+    except (Exception, KeyboardInterrupt):
+        return {"digest": None, "unknown": "a file"}
+    return {"digest": digest(parts, until), "unknown": "its state"}
+
+
+def files(until):
+    """What is in the workspace: names, modes, links and contents."""
+    found = []
+    for root in ("/work", "/tmp"):
+        top = os.path.realpath(root)
+        for folder, folders, names in os.walk(top):
+            for name in (*folders, *names):
+                if now() > until:
+                    raise Unknown
+                path = os.path.join(folder, name)
+                found.append((root, os.path.relpath(path, top), *file(path, until)))
+    return sorted(found)
+
+
+def file(path, until):
+    mode = os.lstat(path).st_mode
+    if stat.S_ISLNK(mode):
+        return mode, os.readlink(path)
+    if stat.S_ISDIR(mode):
+        return mode, ""
+    if not stat.S_ISREG(mode):
+        raise Unknown
+    content = hashlib.blake2b(digest_size=16)
+    with open(path, "rb") as opened:
+        while part := opened.read(1 << 20):
+            if now() > until:
+                raise Unknown
+            content.update(part)
+    return mode, content.hexdigest()
 
 
 def digest(value, until):

@@ -356,7 +356,10 @@ class Session:
         return {"variables": digests.of_variables(self.names, self.hidden())}
 
     # By what the daemon calls them.
-    questions = {"variables": ask_variables, "reset": ask_reset, "complete": ask_complete, "inspect": ask_inspect, "rows": ask_rows, "digests": ask_digests}
+    def ask_state(self, request):
+        return digests.of_state(self.names, self.hidden())
+
+    questions = {"state": ask_state, "variables": ask_variables, "reset": ask_reset, "complete": ask_complete, "inspect": ask_inspect, "rows": ask_rows, "digests": ask_digests}
 
     def reset(self):
         figures.close_all()
