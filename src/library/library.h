@@ -108,6 +108,20 @@ json_t *library_session_new (AdderEngine *engine, const AdderRequest *options, c
                              GError **error);
 json_t *library_replay_plan (const AdderReplay *replay);
 json_t *library_replay_finish (AdderReplay *replay, GError **error);
+
+/* A replay of HISTORY, which is taken over, in a session made LIKE its own, which another node has, and with
+ * the files that it was GIVEN. It becomes that session where its results are the same: library_replay_adopt,
+ * once all cells ran. */
+struct history;
+struct session;
+struct session_origin;
+AdderReplay *library_replay_like (AdderEngine *engine, const AdderRequest *options,
+                                  const struct run_request *like, struct history *history,
+                                  const GArray *given, GError **error);
+/* The session in which it runs; the replay's. */
+struct session *library_replay_made (const AdderReplay *replay);
+gboolean library_replay_adopt (AdderReplay *replay, const char *name, struct session_origin *origin,
+                               GError **error);
 /* As adder_result_save_files, whose JSON this is. */
 json_t *library_save_files (const AdderResult *result, int directory_fd, gboolean force, GError **error);
 

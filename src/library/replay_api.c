@@ -17,8 +17,8 @@
 
 struct adder_replay {
   AdderEngine *engine;
-  AdderRequest *options; /* owner and watch of all cells */
-  struct session *old, *made;
+  AdderRequest *options;      /* owner and watch of all cells */
+  struct session *old, *made; /* OLD is NULL where it is another node's */
   char *name;
   AdderReplayFlags flags;
   struct history history; /* of the old session */
@@ -100,13 +100,13 @@ restore_files (const AdderReplay *replay, const GArray *given, struct run_reques
   }
 }
 
-/* A session made like the old one, except for what OPTIONS gives. */
+/* A session made LIKE the old one, except for what OPTIONS gives. */
 static gboolean
-replay_api_make_session (AdderReplay *replay, const AdderRequest *options, const GArray *given,
-                         GError **error)
+replay_api_make_session (AdderReplay *replay, const AdderRequest *options, const struct run_request *like,
+                         const GArray *given, GError **error)
 {
   AdderEngine *engine = replay->engine;
-  struct run_request *request = library_resolve_like (engine, options, replay->old->options);
+  struct run_request *request = library_resolve_like (engine, options, like);
   replay->asked = inputs_copy (request->files);
   restore_files (replay, given, request);
   library_set_recorder (engine, request, TRUE);
@@ -136,6 +136,14 @@ make_plan (const AdderReplay *replay)
                     replay->left_out);
 }
 
+static void
+replay_api_plan (AdderReplay *replay, const AdderRequest *options)
+{
+  replay->options = library_cell (options, replay->made->id, "");
+  replay->plan = make_plan (replay);
+  replay->json = json_to_text (replay->plan);
+}
+
 AdderReplay *
 adder_session_replay (AdderEngine *engine, const AdderRequest *options, const char *session, guint64 from,
                       const char *name, AdderReplayFlags flags, GError **error)
@@ -160,14 +168,41 @@ adder_session_replay (AdderEngine *engine, const AdderRequest *options, const ch
   };
   sessions_copy_history (old, &replay->history, &given);
   choose_cells (replay, from);
-  if (!check_cells (replay, from, error) || !replay_api_make_session (replay, options, given, error)) {
+  if (!check_cells (replay, from, error) ||
+      !replay_api_make_session (replay, options, old->options, given, error)) {
     adder_replay_free (replay);
     return NULL;
   }
-  replay->options = library_cell (options, replay->made->id, "");
-  replay->plan = make_plan (replay);
-  replay->json = json_to_text (replay->plan);
+  replay_api_plan (replay, options);
   return replay;
+}
+
+AdderReplay *
+library_replay_like (AdderEngine *engine, const AdderRequest *options, const struct run_request *like,
+                     struct history *history, const GArray *given, GError **error)
+{
+  AdderReplay *replay = g_new0 (struct adder_replay, 1);
+  *replay = (struct adder_replay){
+      .engine = engine,
+      .history = *history,
+      .cells = g_ptr_array_new (),
+      .done = json_array (),
+      .left_out = json_array (),
+  };
+  *history = (struct history){.cells = G_QUEUE_INIT};
+  choose_cells (replay, 0);
+  if (!replay_api_make_session (replay, options, like, given, error)) {
+    adder_replay_free (replay);
+    return NULL;
+  }
+  replay_api_plan (replay, options);
+  return replay;
+}
+
+struct session *
+library_replay_made (const AdderReplay *replay)
+{
+  return replay->made;
 }
 
 json_t *
@@ -323,6 +358,39 @@ library_replay_finish (AdderReplay *replay, GError **error)
   }
   return json_pack ("{s:o, s:O, s:O}", "session", sessions_show (replay->made), "cells", replay->done,
                     "left_out", replay->left_out);
+}
+
+/* Whether all cells ran, with the results that they had. */
+static gboolean
+replay_api_is_same (AdderReplay *replay, GError **error)
+{
+  if (!replay_api_settle (replay)) {
+    g_propagate_error (error, g_error_copy (replay->problem));
+    return FALSE;
+  }
+  gsize i;
+  json_t *cell;
+  json_array_foreach (replay->done, i, cell)
+  {
+    if (json_array_size (json_object_get (cell, "differs")) == 0)
+      continue;
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_FAILED,
+                 "cell %" JSON_INTEGER_FORMAT " has another result when it runs again",
+                 json_integer_value (json_object_get (cell, "cell")));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+library_replay_adopt (AdderReplay *replay, const char *name, struct session_origin *origin, GError **error)
+{
+  const struct sessions_adoption adoption = {.name = name, .origin = origin};
+  if (!replay_api_is_same (replay, error))
+    return FALSE;
+  origin->history = &replay->history;
+  replay->adopted = sessions_adopt (replay->made, &adoption, error);
+  return replay->adopted;
 }
 
 char *

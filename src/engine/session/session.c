@@ -69,6 +69,8 @@ session_unref (struct session *session)
   g_free (session->profile);
   g_free (session->shell);
   g_free (session->reason);
+  g_free (session->moved_to);
+  g_free (session->stays);
   g_free (session);
 }
 

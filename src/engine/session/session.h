@@ -46,6 +46,7 @@ struct session {
 
   /* under the registry's lock */
   int slot;             /* in the registry's memory; -1: not there */
+  gboolean is_guest;    /* another node has handed it over */
   gboolean provisional; /* a replay makes it: not listed, and not counted among the others */
   char *name;           /* or NULL; of one that is provisional, set when it is adopted */
   GArray *given;        /* struct input: files that stay whatever its cells do; changed only by the holder */
@@ -61,6 +62,8 @@ struct session {
                            * holder's */
   GStrv threads;          /* that the last cell left running; may be NULL */
   char *reason;           /* SESSION_ENDED */
+  char *moved_to;         /* SESSION_ENDED: the node where it lives on; or NULL */
+  char *stays;            /* why it could not be handed over to another node; or NULL */
   gint64 used_us;         /* when it was last used; as all times here by g_get_monotonic_time */
   guint64 cpu_us;         /* its use then, by usage_cpu_now */
   guint64 memory_bytes;   /* when it was last checked */

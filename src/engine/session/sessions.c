@@ -55,7 +55,7 @@ static void
 sessions_remember (struct session *session)
 {
   const struct sessions_memory *memory = &session->sessions->memory;
-  if (memory->note && !session->provisional)
+  if (memory->note && !session->provisional && !session->moved_to)
     session->slot = memory->note (memory->data, session->slot, session);
 }
 
@@ -238,6 +238,11 @@ sessions_has_ended (struct session *session)
 void
 sessions_set_ended_locked (const struct session *session, GError **error)
 {
+  if (session->moved_to) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the session has moved to the node %s: ask again",
+                 session->moved_to);
+    return;
+  }
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_ENDED, "the session ended: %s", session->reason);
   error_set_reason (error, session->reason);
 }
@@ -416,6 +421,39 @@ check_unchanged (const struct session *session, guint64 edition, GError **error)
   return !fault;
 }
 
+/* Nobody else has ID. One that left from here may return. */
+REQUIRES (sessions)
+static gboolean
+sessions_make_way (struct sessions *sessions, const char *id, GError **error)
+{
+  struct session *old = g_hash_table_lookup (sessions->by_id, id);
+  if (old && !old->moved_to) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_EXISTS, "there is a session %s already", id);
+    return FALSE;
+  }
+  if (old) {
+    g_queue_unlink (&sessions->ended, &old->link);
+    forget (old);
+  }
+  return TRUE;
+}
+
+/* Nobody but its replay has seen SESSION. */
+REQUIRES (sessions)
+static void
+sessions_set_origin (struct session *session, const struct session_origin *origin)
+{
+  g_hash_table_remove (session->sessions->by_id, session->id);
+  g_strlcpy (session->id, origin->id, sizeof session->id);
+  g_hash_table_insert (session->sessions->by_id, session->id, session);
+  session->created_us = origin->created_us;
+  session->cells = origin->cells;
+  session->is_guest = TRUE;
+  history_clear (&session->history);
+  session->history = *origin->history;
+  *origin->history = (struct history){.cells = G_QUEUE_INIT};
+}
+
 REQUIRES (sessions)
 static gboolean
 adopt_locked (struct sessions *sessions, struct session *session, const struct sessions_adoption *adoption,
@@ -428,13 +466,16 @@ adopt_locked (struct sessions *sessions, struct session *session, const struct s
     return FALSE;
   }
   if (!check_open (sessions, error) || !check_name_is_free (sessions, key, adoption->name, replaced, error) ||
-      (replaced && !check_unchanged (replaced, adoption->edition, error)))
+      (replaced && !check_unchanged (replaced, adoption->edition, error)) ||
+      (adoption->origin && !sessions_make_way (sessions, adoption->origin->id, error)))
     return FALSE;
   /* If it is living, its place is the room that is needed. */
   if (replaced && replaced->state != SESSION_ENDED)
     sessions_end_locked (replaced, g_strdup_printf ("it was replayed: %s goes on", session->id));
   else if (!make_room_of_both (sessions, session, error))
     return FALSE;
+  if (adoption->origin)
+    sessions_set_origin (session, adoption->origin);
   session->provisional = FALSE;
   session->name = g_strdup (adoption->name);
   if (key)

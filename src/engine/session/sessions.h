@@ -36,6 +36,8 @@ gboolean sessions_start (struct sessions *sessions, GError **error);
 
 /* Ends all, and every later one is refused. */
 void sessions_close (struct sessions *sessions);
+/* Why those end that live then; copied. */
+void sessions_set_end (struct sessions *sessions, const char *reason);
 
 /* After sessions_close. Sessions with other references are freed with the last of them. NULL is allowed. */
 void sessions_free (struct sessions *sessions);
@@ -60,11 +62,20 @@ void sessions_give_sandbox (struct session *session, struct sandbox *sandbox, st
 /* It is open. Takes SHELL. */
 void sessions_set_shell (struct session *session, char *shell);
 
+/* What a session keeps that another node hands over. */
+struct session_origin {
+  const char *id;
+  gint64 created_us;
+  guint64 cells;
+  struct history *history; /* taken over by a success */
+};
+
 /* What a session replaces, or joins. */
 struct sessions_adoption {
-  const char *name;         /* or NULL */
-  struct session *replaced; /* which ends, if living; or NULL */
-  guint64 edition;          /* of its history, as it was replayed */
+  const char *name;                    /* or NULL */
+  struct session *replaced;            /* which ends, if living; or NULL */
+  guint64 edition;                     /* of its history, as it was replayed */
+  const struct session_origin *origin; /* or NULL */
 };
 
 /* Makes SESSION, provisional and idle, an ordinary one; room is made for it as for a new one, and only then.
@@ -140,6 +151,27 @@ gboolean sessions_interrupt (struct session *session, GError **error);
 
 /* Ends it now: REASON says why. */
 void sessions_end (struct session *session, const char *reason);
+
+/* ---- handing over to other nodes ---- */
+
+/* Those that are idle, as an array of references; the caller's. */
+GPtrArray *sessions_idle (struct sessions *sessions);
+
+/* Of its history, which differs after each change. */
+guint64 sessions_edition (struct session *session);
+
+/* Whether the last cell of SESSION left threads. */
+gboolean sessions_has_threads (struct session *session);
+
+/* Notes WHY (NULL: nothing) it stays, which it says where it ends with this process. */
+void sessions_set_stays (struct session *session, const char *why);
+
+/* Gives up SESSION, which the caller holds: it lives on at NODE. Who asks for it here is told to come again,
+ * by ADDER_ERROR_BUSY. FALSE: it had ended, and is given up all the same. */
+gboolean sessions_move (struct session *session, const char *node);
+
+/* Ids of those that live and were handed over to this process, as an array. */
+json_t *sessions_guests (struct sessions *sessions);
 
 /* Sends SIGINT to the code of the cell NUMBER, or of a question (0), by the holder of the session. */
 void sessions_signal (struct session *session, guint64 number);

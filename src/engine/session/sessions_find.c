@@ -106,16 +106,29 @@ sessions_find_locked (struct sessions *sessions, const char *owner, const char *
   return session ? session_ref (session) : NULL;
 }
 
+/* Drops *SESSION with ERROR where it lives on at another node; returns whether it does. */
+REQUIRES (sessions)
+static gboolean
+sessions_find_moved (struct session **session, GError **error)
+{
+  if (!*session || !(*session)->moved_to)
+    return FALSE;
+  sessions_set_ended_locked (*session, error);
+  g_clear_pointer (session, session_unref);
+  return TRUE;
+}
+
 struct session *
 sessions_find_any (struct sessions *sessions, const char *id, GError **error)
 {
   g_autoptr (GError) ambiguous = NULL;
   sessions_lock (sessions);
   struct session *session = sessions_find_locked (sessions, NULL, id, &ambiguous);
+  gboolean moved = sessions_find_moved (&session, error);
   sessions_unlock (sessions);
   if (ambiguous)
     g_propagate_error (error, g_steal_pointer (&ambiguous));
-  else if (!session) {
+  else if (!session && !moved) {
     g_autofree char *shown = text_one_line (id, 80);
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no owner has a session with the id \"%s\"",
                  shown);
@@ -134,6 +147,7 @@ sessions_find (struct sessions *sessions, const char *owner, const char *name, G
     g_propagate_error (error, g_steal_pointer (&ambiguous));
   else if (!session)
     sessions_find_set_not_found (sessions, owner, name, &missing);
+  sessions_find_moved (&session, error);
   sessions_unlock (sessions);
   const struct sessions_memory *memory = &sessions->memory;
   if (missing && (!memory->find || !memory->find (memory->data, owner, name, error)))

@@ -18,6 +18,7 @@ struct sessions {
   struct sessions_memory memory; /* its functions are NULL where there is none */
 
   GUARDED_BY (sessions) gboolean closed;
+  GUARDED_BY (sessions) char *end; /* why those end that live when it closes; NULL: the daemon was stopped */
   GUARDED_BY (sessions) guint64 numbers;
   GUARDED_BY (sessions) GHashTable *by_id;    /* id -> session; holds the registry's reference */
   GUARDED_BY (sessions) GHashTable *by_name;  /* name and owner -> their newest session */

@@ -54,13 +54,32 @@ sessions_start (struct sessions *sessions, GError **error)
   return started;
 }
 
+/* With the registry. */
+REQUIRES (sessions)
+static void
+sessions_view_end (struct session *session)
+{
+  const char *end = session->sessions->end;
+  sessions_end_locked (session, end && session->stays ? g_strdup_printf ("%s; %s", end, session->stays)
+                                                      : g_strdup (end ? end : "the daemon was stopped"));
+}
+
+void
+sessions_set_end (struct sessions *sessions, const char *reason)
+{
+  sessions_lock (sessions);
+  g_free (sessions->end);
+  sessions->end = g_strdup (reason);
+  sessions_unlock (sessions);
+}
+
 void
 sessions_close (struct sessions *sessions)
 {
   sessions_lock (sessions);
   sessions->closed = TRUE;
   while (sessions->live.length > 0)
-    sessions_end_locked (sessions->live.head->data, g_strdup ("the daemon was stopped"));
+    sessions_view_end (sessions->live.head->data);
   GThread *thread = g_steal_pointer (&sessions->thread);
   (void)eventfd_write (sessions->wake_fd, 1);
   sessions_unlock (sessions);
@@ -86,6 +105,7 @@ sessions_free (struct sessions *sessions)
   if (sessions->memory.release)
     sessions->memory.release (sessions->memory.data);
   g_mutex_clear (&sessions->lock);
+  g_free (sessions->end);
   g_free (sessions);
 }
 
@@ -210,7 +230,7 @@ sessions_list (struct sessions *sessions, const char *owner, gboolean all)
     for (GList *link = queues[i]->head; link; link = link->next) {
       struct session *session = link->data;
       gboolean meant = all || strcmp (session->owner, owner ? owner : "") == 0;
-      if (meant && !session->provisional)
+      if (meant && !session->provisional && !session->moved_to)
         json_array_append_new (list, sessions_view_describe (session));
     }
   sessions_unlock (sessions);

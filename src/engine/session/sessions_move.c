@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions that go to other nodes, and those that came from there. */
+#include <string.h>
+
+#include "adder_types.h"
+#include "common/json.h"
+#include "engine/session/sessions_private.h"
+
+GPtrArray *
+sessions_idle (struct sessions *sessions)
+{
+  GPtrArray *list = g_ptr_array_new_with_free_func ((GDestroyNotify)session_unref);
+  sessions_lock (sessions);
+  for (GList *link = sessions->live.head; link; link = link->next) {
+    struct session *session = link->data;
+    if (session->state == SESSION_IDLE && !session->provisional)
+      g_ptr_array_add (list, session_ref (session));
+  }
+  sessions_unlock (sessions);
+  return list;
+}
+
+guint64
+sessions_edition (struct session *session)
+{
+  sessions_lock (session->sessions);
+  guint64 edition = session->history.edition;
+  sessions_unlock (session->sessions);
+  return edition;
+}
+
+gboolean
+sessions_has_threads (struct session *session)
+{
+  sessions_lock (session->sessions);
+  gboolean has = session->threads && session->threads[0];
+  sessions_unlock (session->sessions);
+  return has;
+}
+
+void
+sessions_set_stays (struct session *session, const char *why)
+{
+  sessions_lock (session->sessions);
+  g_free (session->stays);
+  session->stays = g_strdup (why);
+  sessions_unlock (session->sessions);
+}
+
+gboolean
+sessions_move (struct session *session, const char *node)
+{
+  struct sessions *sessions = session->sessions;
+  sessions_lock (sessions);
+  gboolean moves = session->state != SESSION_ENDED;
+  if (moves) {
+    session->moved_to = g_strdup (node);
+    /* Its row in the database is the other node's from now on. */
+    if (sessions->memory.forget && session->slot >= 0)
+      sessions->memory.forget (sessions->memory.data, session->slot);
+    session->slot = -1;
+  }
+  sessions_release_turn_locked (session, g_strdup_printf ("it has moved to the node %s", node));
+  sessions_unlock (sessions);
+  return moves;
+}
+
+json_t *
+sessions_guests (struct sessions *sessions)
+{
+  json_t *ids = json_array ();
+  sessions_lock (sessions);
+  for (GList *link = sessions->live.head; link; link = link->next) {
+    const struct session *session = link->data;
+    if (session->is_guest)
+      json_array_append_new (ids, json_string (session->id));
+  }
+  sessions_unlock (sessions);
+  return ids;
+}
