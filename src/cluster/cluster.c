@@ -93,6 +93,7 @@ cluster_hear (gpointer data, const struct bus_message *message)
     *member = (struct member){g_steal_pointer (&entry), g_get_monotonic_time ()};
     if (g_hash_table_replace (cluster->members, g_strdup (key), member))
       cluster->doors_us = 0;
+    g_cond_broadcast (&cluster->heard);
   }
   g_mutex_unlock (&cluster->lock);
 }
@@ -153,6 +154,52 @@ cluster_size (struct cluster *cluster)
   guint size = MAX (g_hash_table_size (cluster->members), 1);
   g_mutex_unlock (&cluster->lock);
   return size;
+}
+
+/* ---- sessions that moved ---- */
+
+static gboolean
+member_has_guest (const struct member *member, const char *id)
+{
+  gsize i;
+  json_t *guest;
+  json_array_foreach (json_object_get (member->entry, "guests"), i, guest)
+  {
+    if (g_strcmp0 (json_string_value (guest), id) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
+cluster_find_guest (struct cluster *cluster, const char *id, char ret_tag[8])
+{
+  gboolean found = FALSE;
+  GHashTableIter iter;
+  gpointer key, member;
+  g_mutex_lock (&cluster->lock);
+  cluster_prune (cluster);
+  g_hash_table_iter_init (&iter, cluster->members);
+  while (!found && g_hash_table_iter_next (&iter, &key, &member))
+    if ((found = member_has_guest (member, id)))
+      g_strlcpy (ret_tag, key, 8);
+  g_mutex_unlock (&cluster->lock);
+  return found;
+}
+
+gboolean
+cluster_await_guest (struct cluster *cluster, const char *id, const char *tag, guint64 ms)
+{
+  gint64 end_us = g_get_monotonic_time () + (gint64)ms * 1000;
+  gboolean found = FALSE, waits = TRUE;
+  g_mutex_lock (&cluster->lock);
+  do {
+    const struct member *member = g_hash_table_lookup (cluster->members, tag);
+    found = member && member_has_guest (member, id);
+    waits = !found && g_cond_wait_until (&cluster->heard, &cluster->lock, end_us);
+  } while (waits);
+  g_mutex_unlock (&cluster->lock);
+  return found;
 }
 
 REQUIRES (cluster)
@@ -324,6 +371,17 @@ cluster_beat (struct cluster *cluster)
     cluster_set_problem (cluster, problem->message);
 }
 
+void
+cluster_tell (struct cluster *cluster)
+{
+  if (!cluster)
+    return;
+  g_mutex_lock (&cluster->lock);
+  cluster->woken = TRUE;
+  g_cond_signal (&cluster->changed);
+  g_mutex_unlock (&cluster->lock);
+}
+
 /* A server that was restarted has forgotten the bucket. */
 static void
 cluster_changed (gpointer data)
@@ -483,6 +541,9 @@ cluster_new (const struct cluster_options *options, GError **error)
   cluster->servers = cluster_shown_servers (config->cluster_nats);
   cluster->started = text_time (g_get_real_time ());
   g_mutex_init (&cluster->lock);
+  g_cond_init (&cluster->changed);
+  g_cond_init (&cluster->freed);
+  g_cond_init (&cluster->heard);
   cluster->members = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, member_free);
   cluster->tag = tag_of (cluster->node);
   cluster->tag_fd = -1;
@@ -549,6 +610,8 @@ cluster_free (struct cluster *cluster)
   g_hash_table_unref (cluster->members);
   g_mutex_clear (&cluster->lock);
   g_cond_clear (&cluster->changed);
+  g_cond_clear (&cluster->freed);
+  g_cond_clear (&cluster->heard);
   g_free (cluster->problem);
   g_free (cluster->secret);
   g_free (cluster->servers);

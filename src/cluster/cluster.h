@@ -41,6 +41,15 @@ guint32 cluster_own_tag (const struct cluster *cluster);
 /* What PROBLEM is for callers who may not know the names of servers; NULL: it is not about the cluster. */
 const char *cluster_told (const GError *problem);
 
+/* Sessions that have moved are at another node than the one whose tag their ids have: its entry lists them as
+ * "guests". RET_TAG is the tag of the node that has ID so; FALSE: none is known to. */
+gboolean cluster_find_guest (struct cluster *cluster, const char *id, char ret_tag[8]);
+/* Whether the node TAG has it, or tells so within MS. */
+gboolean cluster_await_guest (struct cluster *cluster, const char *id, const char *tag, guint64 ms);
+
+/* Tells the others at once what this node does. NULL is allowed. */
+void cluster_tell (struct cluster *cluster);
+
 /* By how many daemons requests of callers come: the gateways, and this one; without gateways, all. At least
  * 1. */
 guint cluster_doors (struct cluster *cluster);

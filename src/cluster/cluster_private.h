@@ -30,6 +30,7 @@ struct cluster {
   GUARDED_BY (cluster) guint64 frees;   /* how often a node said that it has room */
   GCond freed;
   gint waiting; /* requests that wait for a node; atomic */
+  GCond heard; /* an entry */
 };
 
 /* This node's tag, as it is written; FALSE: it is not claimed yet, and may still become another. */

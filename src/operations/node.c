@@ -95,6 +95,7 @@ static const struct field node_fields[] = {
     WHOLE ("running", "Its runs."),
     WHOLE ("waiting", "Runs that wait for a sandbox."),
     WHOLE ("sessions", "Its sessions."),
+    TEXTS ("guests", "Ids of those that it took over from nodes that drained."),
     LIST ("pools", pool_fields, "Its environments."),
     FLAG ("here", "Whether it is the one that answers."),
     {.name = "seen_ms", .types = FIELD_INTEGER, .unit = "ms", .text = "Time since it was last heard of."},
@@ -153,8 +154,9 @@ const struct operation node_operations[] = {
         .name = "node.drain",
         .title = "Drain a node",
         .text =
-            "Has a node take no new work, and end when its runs and sessions have, or when the time is over: "
-            "then its runs are cancelled, and its sessions end.",
+            "Has a node take no new work, hand over sessions that another node can make again, and end when "
+            "its runs and sessions have, or when the time is over: then its runs are cancelled, and its "
+            "sessions end.",
         .role = ROLE_ADMIN,
         .params = drain_params,
         .replies = node_replies,

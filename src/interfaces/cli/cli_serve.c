@@ -24,6 +24,7 @@
 #include "interfaces/http/http_node.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/mcp/mcp.h"
+#include "interfaces/service/cluster_handover.h"
 #include "interfaces/service/cluster_node.h"
 #include "interfaces/socket/client.h"
 #include "interfaces/socket/server.h"
@@ -240,6 +241,7 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   server_set_http (server, http);
   gboolean ok = server_loop (server, error);
   notify_systemd ("STOPPING=1");
+  cluster_handover_end (service);
   tunnel_host_free (tunnels);
   http_server_free (http);
   /* Ends the warm-up as well, which may be in the middle of imports. */

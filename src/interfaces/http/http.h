@@ -57,7 +57,7 @@ extern const struct http_route http_routes_meta[];    /* /healthz /readyz /metri
 extern const struct http_route http_routes_sign_in[]; /* /v1/sign-in */
 extern const struct http_route http_routes_web[];     /* the page */
 extern const struct http_route http_routes_files[], http_routes_tools[], http_routes_records[],
-    http_routes_runs[], http_routes_mcp[], http_routes_oauth[];
+    http_routes_runs[], http_routes_mcp[], http_routes_oauth[], http_routes_node[];
 
 /* Routes of operations, made from their rows by the first call; a server makes it. */
 #define HTTP_OPERATIONS_MAX 200

@@ -275,9 +275,13 @@ http_forward_produce (struct http_stream *stream, gpointer data)
     http_forward_break_off (stream, forwarded, problem);
 }
 
-/* Passes the reply on; FORWARDED is taken. */
+static gboolean http_forward_has_left (struct http_request *request, const char *tag);
+
+/* Passes the reply on; FORWARDED is taken. FALSE: its session has left the node TAG, where nothing was done.
+ */
 static gboolean
-http_forward_reply (struct http_request *request, struct forwarded *forwarded, GError **error)
+http_forward_reply (struct http_request *request, struct forwarded *forwarded, const char *tag,
+                    GError **error)
 {
   g_autoptr (GError) problem = NULL;
   g_autofree char *head = http_forward_read_head (forwarded->tunnel, forwarded->begun, &problem);
@@ -285,6 +289,10 @@ http_forward_reply (struct http_request *request, struct forwarded *forwarded, G
   int status = head ? http_forward_status (head) : 0;
   if (head && status == 0)
     g_set_error_literal (&problem, ADDER_ERROR, ADDER_ERROR_FAILED, NO_HTTP);
+  if (status == 429 && http_forward_has_left (request, tag)) {
+    forwarded_free (forwarded);
+    return FALSE;
+  }
   const char *type = head ? http_forward_headers (request, forwarded, lines + 1) : NULL;
   if (!problem && (forwarded->events || !http_forward_read_whole (forwarded, &problem))) {
     http_reply_produced_chunks (request, status, type, http_forward_produce, forwarded, forwarded_free);
@@ -332,13 +340,11 @@ http_forward_find_session (struct http_request *request, struct cluster *cluster
 /* ---- which node ---- */
 
 static enum forward
-http_forward_by_id (const char *id, const struct cluster *cluster, char ret_tag[8])
+http_forward_by_id (const char *id, struct cluster *cluster, char ret_tag[8])
 {
-  guint32 node = id_ending (id);
-  if (node == cluster_own_tag (cluster))
-    return FORWARD_NOT;
-  g_snprintf (ret_tag, 8, "%06x", node);
-  return FORWARD_NODE;
+  if (!cluster_find_guest (cluster, id, ret_tag))
+    g_snprintf (ret_tag, 8, "%06x", id_ending (id));
+  return id_ending (ret_tag) == cluster_own_tag (cluster) ? FORWARD_NOT : FORWARD_NODE;
 }
 
 static gboolean
@@ -413,7 +419,7 @@ http_forward_work (struct http_request *request, struct cluster *cluster, char r
 
 /* A client of MCP begins anywhere, and stays there. */
 static enum forward
-http_forward_mcp (struct http_request *request, const struct cluster *cluster, char ret_tag[8])
+http_forward_mcp (struct http_request *request, struct cluster *cluster, char ret_tag[8])
 {
   const char *session = http_header (request, "Mcp-Session-Id");
   return session && id_ending (session) != ID_NODES ? http_forward_by_id (session, cluster, ret_tag)
@@ -442,6 +448,17 @@ http_forward_where (struct http_request *request, struct cluster *cluster, char 
     return found ? http_forward_by_id (found, cluster, ret_tag) : FORWARD_NOT;
   }
   return FORWARD_NOT;
+}
+
+/* Whether by now the request would go elsewhere than to the node TAG (NULL: any). */
+static gboolean
+http_forward_has_left (struct http_request *request, const char *tag)
+{
+  const char *member;
+  char now[8] = "";
+  struct cluster *cluster = request->server->service->engine->cluster;
+  enum forward where = tag ? http_forward_where (request, cluster, now, &member) : FORWARD_ANY;
+  return where == FORWARD_NOT || (where == FORWARD_NODE && strcmp (tag, now) != 0);
 }
 
 /* ---- what is done ---- */
@@ -477,8 +494,23 @@ http_forward_inherits (struct http_request *request)
   return record != NULL;
 }
 
-/* FALSE: it is answered here. */
-static gboolean
+/* PROBLEM of work in a session whose node is gone becomes the session's end, where that is known. */
+static void
+http_forward_explain (struct http_request *request, GError **problem)
+{
+  const char *session = request->body ? http_forward_named (request) : NULL;
+  struct departed *departed = store_departed (request->server->service->engine->store);
+  GError *ended = NULL;
+  if (!session || !departed_find_session (departed, http_who (request)->owner, session, &ended))
+    return;
+  g_error_free (*problem);
+  *problem = ended;
+}
+
+enum passed { PASSED, PASSED_NOT, PASSED_AGAIN };
+
+/* PASSED_NOT: it is answered here. PASSED_AGAIN: its session has moved meanwhile. */
+static enum passed
 http_forward_pass (struct http_request *request, struct cluster *cluster, const char *tag)
 {
   g_autoptr (GError) problem = NULL;
@@ -497,31 +529,40 @@ http_forward_pass (struct http_request *request, struct cluster *cluster, const 
   struct service *service = request->server->service;
   gboolean counts = strcmp (request->route->method, "POST") == 0 && service_begin (service, &problem);
   struct tunnel *tunnel = problem ? NULL : tunnel_open (cluster, &asked, &problem);
+  gboolean replied = TRUE;
   if (tunnel) {
     struct forwarded *forwarded = forwarded_new (tunnel);
     forwarded->service = counts ? service : NULL;
-    (void)http_forward_reply (request, forwarded, &problem);
+    replied = http_forward_reply (request, forwarded, tag, &problem);
   } else if (counts)
     service_end (service);
+  if (!replied)
+    return PASSED_AGAIN;
   if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE) && http_forward_inherits (request))
-    return FALSE;
+    return PASSED_NOT;
+  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE))
+    http_forward_explain (request, &problem);
   if (problem)
     http_reply_problem (request, problem);
-  return TRUE;
+  return PASSED;
 }
 
 gboolean
 http_forward (struct http_request *request)
 {
   struct cluster *cluster = request->server->service->engine->cluster;
-  const char *member;
+  const char *member = NULL;
   char tag[8];
   if (!cluster || request->connection->vouched || !http_who (request))
     return FALSE;
-  enum forward where = http_forward_where (request, cluster, tag, &member);
-  if (where == FORWARD_ALL)
-    http_forward_gather (request, cluster, member);
-  else if (where != FORWARD_NOT)
-    return http_forward_pass (request, cluster, where == FORWARD_NODE ? tag : NULL);
-  return where != FORWARD_NOT;
+  for (;;) {
+    enum forward where = http_forward_where (request, cluster, tag, &member);
+    if (where == FORWARD_ALL)
+      http_forward_gather (request, cluster, member);
+    if (where == FORWARD_ALL || where == FORWARD_NOT)
+      return where == FORWARD_ALL;
+    enum passed passed = http_forward_pass (request, cluster, where == FORWARD_NODE ? tag : NULL);
+    if (passed != PASSED_AGAIN)
+      return passed == PASSED;
+  }
 }

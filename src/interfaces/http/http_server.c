@@ -28,17 +28,9 @@
 #define CONNECTIONS_FEWEST          16
 
 const struct http_route *const http_all_routes[] = {
-    http_routes_meta,
-    http_routes_operations,
-    http_routes_files,
-    http_routes_tools,
-    http_routes_records,
-    http_routes_runs,
-    http_routes_mcp,
-    http_routes_oauth,
-    http_routes_sign_in,
-    http_routes_web,
-    NULL,
+    http_routes_meta,    http_routes_operations, http_routes_files, http_routes_tools,
+    http_routes_records, http_routes_runs,       http_routes_mcp,   http_routes_oauth,
+    http_routes_sign_in, http_routes_web,        http_routes_node,  NULL,
 };
 
 /* ---- start ---- */

@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "engine/host/id.h"
 #include "engine/pool/pool.h"
+#include "engine/session/sessions.h"
 #include "library/library.h"
 
 static json_t *
@@ -40,10 +41,11 @@ cluster_node_describe (gpointer data)
   /* Nothing of the store, which a database that does not answer would delay. */
   g_autoptr (json_t) status = engine_status (service->engine->engine);
   json_t *entry =
-      json_pack ("{s:b, s:s, s:o, s:O, s:O, s:O}", "gateway", service->config->cluster_gateway, "state",
+      json_pack ("{s:b, s:s, s:o, s:O, s:O, s:O, s:o}", "gateway", service->config->cluster_gateway, "state",
                  cluster_node_state (service), "pools", cluster_node_pools (status), "running",
                  json_object_get (status, "running"), "waiting", json_object_get (status, "waiting"),
-                 "sessions", json_object_get (json_object_get (status, "sessions"), "live"));
+                 "sessions", json_object_get (json_object_get (status, "sessions"), "live"), "guests",
+                 sessions_guests (service->engine->engine->sessions));
   return entry;
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/json.h"
 #include "engine/pool/pool.h"
+#include "engine/session/sessions.h"
 #include "library/events.h"
 #include "library/library.h"
 #include "library/runs.h"
@@ -111,6 +112,8 @@ service_drain (struct service *service, guint64 wait_ms)
   g_mutex_unlock (&service->lock);
   pools_refuse (service->engine->engine->pools, ADDER_ERROR_BUSY, "this node is draining: ask another",
                 DRAIN_AFTER_MS);
+  g_autofree char *reason = g_strdup_printf ("the node %s was drained", store_node (service->engine->store));
+  sessions_set_end (service->engine->engine->sessions, reason);
 }
 
 gboolean

@@ -13,6 +13,7 @@
 #include "tools/tools.h"
 
 struct mcp_server;
+struct cluster_handover;
 
 LOCK_CLASS (service);
 
@@ -28,8 +29,9 @@ struct service {
   GCond idle;                         /* told when it is 0 */
   GUARDED_BY (service) guint64 works; /* since the start */
   GUARDED_BY (service) gboolean ending;
-  GUARDED_BY (service) gint64 drains_us, drained_us; /* from when to when it drains, monotonic; 0: not */
-  GUARDED_BY (service) gint64 kept_until_us;         /* monotonic */
+  GUARDED_BY (service) gint64 drains_us, drained_us;      /* from when to when it drains, monotonic; 0: not */
+  GUARDED_BY (service) gint64 kept_until_us;              /* monotonic */
+  GUARDED_BY (service) struct cluster_handover *handover; /* of its sessions, while it drains; or NULL */
 };
 
 /* ENGINE must outlive it. */

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/http/web_page.h"
+#include "interfaces/service/cluster_handover.h"
 #include "interfaces/socket/server_private.h"
 #include "library/library.h"
 #include "policy/sign_in_codes.h"
@@ -152,6 +153,7 @@ server_drain (gpointer data, guint64 wait_ms)
             " ms at the latest",
             wait_ms);
   service_drain (server->service, wait_ms);
+  cluster_handover_start (server->service);
   server_wake (server);
 }
 

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handing sessions over to other nodes.
+ *
+ * Theory of operation. The node that drains holds the session, as a cell does: whoever comes for it waits. It
+ * sends another node all that a replay needs (library/handover.h). That node makes the session again, with
+ * its id, and tells all nodes that it has it (sessions_guests), so that they send requests for it there. Once
+ * this is heard here as well, the copy here is given up, and those who wait for it, or come later, are told
+ * to ask again. Whatever fails on the way, the session stays here.
+ *
+ * If no answer comes, the other node may have the session all the same. What it tells then decides: it is
+ * waited for, since a node that is silent for as long is gone. */
+#include "interfaces/service/cluster_handover.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/fd.h"
+#include "cluster/tunnel.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "engine/engine.h"
+#include "engine/session/sessions.h"
+#include "library/handover.h"
+#include "library/library.h"
+
+#define PASS_US    (1 * G_USEC_PER_SEC) /* between looks for sessions that are idle */
+#define BODY_BYTES (8 << 20)            /* with results of cells; a longer one goes without */
+
+LOCK_CLASS (cluster_handover);
+
+struct cluster_handover {
+  struct service *service;
+  struct cluster *cluster;
+  GThread *thread;
+  int watch[2];          /* a pair of sockets: the first hangs up at the end */
+  GHashTable *unmovable; /* id -> edition of its history, as text: as long as it is that, it stays */
+
+  MUTEX (cluster_handover) lock;
+  GCond changed;
+  GUARDED_BY (cluster_handover) gboolean ending;
+};
+
+enum handed { HANDED_OVER, HANDED_NOT, HANDED_NEVER, HANDED_UNKNOWN };
+
+/* ---- one node ---- */
+
+static char *
+cluster_handover_body (json_t *whole)
+{
+  g_autoptr (json_t) body = json_pack ("{s:O}", "session", whole);
+  char *text = json_to_text (body);
+  if (strlen (text) <= BODY_BYTES)
+    return text;
+  g_free (text);
+  gsize i;
+  json_t *cell;
+  json_array_foreach (json_object_get (whole, "cells"), i, cell)
+  {
+    json_object_set_new (cell, "result", json_null ());
+  }
+  return json_to_text (body);
+}
+
+/* What the node TAG replies, for OWNER; NULL with ERROR. */
+static json_t *
+cluster_handover_call (struct cluster_handover *handover, const char *tag, const char *method,
+                       const char *target, const char *owner, const char *body, GError **error)
+{
+  g_autoptr (json_t) head = json_pack ("{s:s, s:s, s:[[s, s]], s:{s:s, s:o}}", "method", method, "target",
+                                       target, "headers", "Content-Type", "application/json", "caller",
+                                       "role", role_name (ROLE_ADMIN), "owner", json_text_or_null (owner));
+  const struct tunnel_request request = {
+      .node = tag, .head = head, .body = body, .length = strlen (body), .watch_fd = handover->watch[0]};
+  return tunnel_call (handover->cluster, &request, error);
+}
+
+/* *RET_REASON, the caller's, says why not. */
+static enum handed
+cluster_handover_ask (struct cluster_handover *handover, const char *tag, const char *body, char **ret_reason)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autoptr (json_t) reply =
+      cluster_handover_call (handover, tag, "POST", CLUSTER_HANDOVER_PATH, "", body, &problem);
+  *ret_reason = g_strdup (reply ? json_member_text (reply, "reason") : problem->message);
+  if (!reply)
+    return HANDED_UNKNOWN;
+  if (json_is_true (json_object_get (reply, "taken")))
+    return HANDED_OVER;
+  return json_is_true (json_object_get (reply, "differs")) ? HANDED_NEVER : HANDED_NOT;
+}
+
+/* ---- one session, which is held ---- */
+
+/* SESSION was ended here while it moved to the node TAG. */
+static void
+cluster_handover_end_there (struct cluster_handover *handover, const struct session *session, const char *tag)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *target = g_strconcat ("/v1/sessions/", session->id, NULL);
+  g_autoptr (json_t) ended =
+      cluster_handover_call (handover, tag, "DELETE", target, session->owner, "", &problem);
+  if (!ended)
+    log_warning ("draining: the session %s has ended here, but may live on at another node: %s", session->id,
+                 problem->message);
+}
+
+/* TO is the entry of a node. */
+static enum handed
+cluster_handover_to (struct cluster_handover *handover, struct session *session, const json_t *to,
+                     const char *body)
+{
+  const char *tag = json_member_text (to, "tag"), *node = json_member_text (to, "node");
+  g_autofree char *reason = NULL;
+  enum handed handed = cluster_handover_ask (handover, tag, body, &reason);
+  if (handed == HANDED_OVER || handed == HANDED_UNKNOWN) {
+    gboolean there = cluster_await_guest (handover->cluster, session->id, tag, CLUSTER_SILENT_MS);
+    handed = there || handed == HANDED_OVER ? HANDED_OVER : HANDED_NOT;
+  }
+  if (handed == HANDED_OVER) {
+    if (sessions_move (session, node))
+      log_info ("draining: the session %s has moved to the node %s", session->id, node);
+    else
+      cluster_handover_end_there (handover, session, tag);
+    return handed;
+  }
+  log_info ("draining: the node %s does not take the session %s: %s", node, session->id, reason);
+  g_autofree char *stays = g_strdup_printf ("no other node could take it: %s", reason);
+  sessions_set_stays (session, stays);
+  return handed;
+}
+
+static gboolean
+cluster_handover_may_take (const json_t *node)
+{
+  return !json_is_true (json_object_get (node, "here")) &&
+         !json_is_true (json_object_get (node, "gateway")) &&
+         strcmp (json_member_text (node, "state"), "serving") == 0;
+}
+
+/* Whether it has moved, or else never will as it is. Sessions begin with different nodes. */
+static enum handed
+cluster_handover_to_any (struct cluster_handover *handover, struct session *session, const char *body)
+{
+  g_autoptr (json_t) list = cluster_list (handover->cluster);
+  const json_t *nodes = json_object_get (list, "nodes");
+  gsize count = json_array_size (nodes), first = count > 0 ? g_str_hash (session->id) % count : 0;
+  enum handed handed = HANDED_NOT;
+  sessions_set_stays (session, "there was no other node");
+  for (gsize i = 0; i < count && handed == HANDED_NOT; i++) {
+    const json_t *node = json_array_get (nodes, (first + i) % count);
+    if (cluster_handover_may_take (node))
+      handed = cluster_handover_to (handover, session, node, body);
+  }
+  return handed;
+}
+
+/* ---- one session ---- */
+
+static void
+cluster_handover_keep (struct cluster_handover *handover, struct session *session, guint64 edition,
+                       const char *why)
+{
+  if (why) {
+    g_autofree char *stays = g_strdup_printf ("it cannot be made again on another node: %s", why);
+    log_info ("draining: the session %s stays: %s", session->id, why);
+    sessions_set_stays (session, stays);
+  }
+  g_hash_table_replace (handover->unmovable, g_strdup (session->id),
+                        g_strdup_printf ("%" G_GUINT64_FORMAT, edition));
+}
+
+static gboolean
+cluster_handover_is_kept (struct cluster_handover *handover, struct session *session)
+{
+  g_autofree char *edition = g_strdup_printf ("%" G_GUINT64_FORMAT, sessions_edition (session));
+  return g_strcmp0 (g_hash_table_lookup (handover->unmovable, session->id), edition) == 0;
+}
+
+/* Holds SESSION, as it was when its history was EDITION. */
+static void
+cluster_handover_move (struct cluster_handover *handover, struct session *session, guint64 edition,
+                       const char *body)
+{
+  struct interrupt interrupt;
+  if (!interrupt_init (&interrupt, -1, NULL))
+    return;
+  if (sessions_begin (session, FALSE, SESSION_CHANGE, &interrupt, NULL)) {
+    struct session_result nothing = {0};
+    enum handed handed = sessions_edition (session) == edition
+                             ? cluster_handover_to_any (handover, session, body)
+                             : HANDED_NOT;
+    if (handed == HANDED_NEVER)
+      cluster_handover_keep (handover, session, edition, NULL);
+    if (handed != HANDED_OVER)
+      sessions_finish (session, &nothing);
+  }
+  interrupt_clear (&interrupt);
+}
+
+static void
+cluster_handover_try (struct cluster_handover *handover, struct session *session)
+{
+  g_autoptr (GError) problem = NULL;
+  guint64 edition;
+  if (cluster_handover_is_kept (handover, session))
+    return;
+  g_autoptr (json_t) whole = library_handover_write (session, &edition, &problem);
+  if (whole) {
+    g_autofree char *body = cluster_handover_body (whole);
+    cluster_handover_move (handover, session, edition, body);
+  } else if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED))
+    cluster_handover_keep (handover, session, edition, problem->message);
+}
+
+/* ---- all ---- */
+
+static gboolean
+cluster_handover_is_ending (struct cluster_handover *handover)
+{
+  g_mutex_lock (&handover->lock);
+  gboolean ending = handover->ending;
+  g_mutex_unlock (&handover->lock);
+  return ending;
+}
+
+static void
+cluster_handover_pass (struct cluster_handover *handover)
+{
+  struct service *service = handover->service;
+  g_autoptr (GPtrArray) sessions = sessions_idle (service->engine->engine->sessions);
+  for (guint i = 0; i < sessions->len && !cluster_handover_is_ending (handover); i++) {
+    if (!service_begin (service, NULL))
+      return;
+    cluster_handover_try (handover, sessions->pdata[i]);
+    service_end (service);
+  }
+}
+
+static gpointer
+cluster_handover_thread (gpointer data)
+{
+  struct cluster_handover *handover = data;
+  g_mutex_lock (&handover->lock);
+  while (!handover->ending) {
+    g_mutex_unlock (&handover->lock);
+    cluster_handover_pass (handover);
+    gint64 until_us = g_get_monotonic_time () + PASS_US;
+    g_mutex_lock (&handover->lock);
+    while (!handover->ending && g_cond_wait_until (&handover->changed, &handover->lock, until_us))
+      ;
+  }
+  g_mutex_unlock (&handover->lock);
+  return NULL;
+}
+
+void
+cluster_handover_start (struct service *service)
+{
+  struct cluster *cluster = service->engine->cluster;
+  g_mutex_lock (&service->lock);
+  gboolean starts = cluster && !service->config->cluster_gateway && !service->handover && !service->ending;
+  struct cluster_handover *handover = starts ? g_new0 (struct cluster_handover, 1) : NULL;
+  if (handover) {
+    *handover = (struct cluster_handover){.service = service, .cluster = cluster, .watch = {-1, -1}};
+    g_mutex_init (&handover->lock);
+    g_cond_init (&handover->changed);
+    handover->unmovable = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+    if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, handover->watch) < 0)
+      log_warning ("draining: cannot make sockets for handing sessions over");
+    handover->thread = g_thread_new ("handover", cluster_handover_thread, handover);
+    service->handover = handover;
+  }
+  g_mutex_unlock (&service->lock);
+}
+
+void
+cluster_handover_end (struct service *service)
+{
+  g_mutex_lock (&service->lock);
+  struct cluster_handover *handover = g_steal_pointer (&service->handover);
+  g_mutex_unlock (&service->lock);
+  if (!handover)
+    return;
+  g_mutex_lock (&handover->lock);
+  handover->ending = TRUE;
+  g_cond_signal (&handover->changed);
+  g_mutex_unlock (&handover->lock);
+  fd_close (&handover->watch[1]);
+  g_thread_join (handover->thread);
+  fd_close (&handover->watch[0]);
+  UNSHARED (cluster_handover);
+  g_hash_table_unref (handover->unmovable);
+  g_mutex_clear (&handover->lock);
+  g_cond_clear (&handover->changed);
+  g_free (handover);
+}
+
+/* ---- taking one ---- */
+
+json_t *
+cluster_handover_take (struct service *service, const json_t *whole, int watch_fd)
+{
+  g_autoptr (GError) problem = NULL;
+  gboolean taken = FALSE;
+  if (service_is_draining (service))
+    g_set_error_literal (&problem, ADDER_ERROR, ADDER_ERROR_BUSY, "it is draining as well");
+  else if (service_begin (service, &problem)) {
+    taken = library_handover_read (service->engine, whole, watch_fd, &problem);
+    service_end (service);
+  }
+  if (taken)
+    cluster_tell (service->engine->cluster);
+  gboolean differs = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED) ||
+                     g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_FAILED);
+  return json_pack ("{s:b, s:o, s:b}", "taken", taken, "reason",
+                    json_text_or_null (problem ? problem->message : NULL), "differs", differs);
+}
