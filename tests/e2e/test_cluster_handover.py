@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node that drains hands over those of its sessions that another one can make again, with real servers of NATS, PostgreSQL and S3."""
+import pytest
+
+from cluster_world import NODES, Cluster
+from harness import skip_without, unique, wait_until
+
+pytestmark = pytest.mark.slow
+
+NAME = "one"
+DRAIN_MS = 600_000
+
+
+@pytest.fixture(scope="module")
+def cluster(make_shared_adder, user):
+    cluster = Cluster(make_shared_adder, user)
+    yield cluster
+    cluster.end()
+
+
+@pytest.fixture(autouse=True)
+def both_serve(cluster):
+    states = {node["node"].partition("-")[0]: node["state"] for node in cluster.gateway.get("/v1/nodes").json()["nodes"]}
+    for node in (node for node in NODES if states.get(node) != "serving"):
+        cluster.made[node].kill()
+        cluster.start(node)
+
+
+def session_on(cluster, node, **body):
+    """The id of a new session on NODE."""
+    for _ in range(60):
+        made = cluster.gateway.post("/v1/sessions", {"name": f"s-{unique()}", **body})
+        assert made.status == 201, made
+        session = made.json()["session_id"]
+        if cluster.of(session) == node:
+            return session
+        assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
+    raise AssertionError(f"no session is made on {node}")
+
+
+def cell(cluster, session, code):
+    return cluster.gateway.post(f"/v1/sessions/{session}/cells", {"code": code})
+
+
+def value(cluster, session, code):
+    reply = cell(cluster, session, code)
+    assert reply.status == 200 and reply.json()["outcome"] == "ok", reply
+    return reply.json()["value"]["text/plain"]
+
+
+def drain(cluster, node=NAME, wait_ms=DRAIN_MS):
+    drained = cluster.gateway.ask("POST", f"/v1/nodes/{cluster.name_of(node)}/drain", {"wait_ms": wait_ms})
+    assert drained.status == 200, drained
+
+
+def await_end(cluster, node=NAME):
+    wait_until(lambda: node not in cluster.nodes().values(), "it has ended")
+
+
+def guests(cluster, node):
+    return cluster.gateway.get(f"/v1/nodes/{cluster.name_of(node)}").json()["guests"]
+
+
+def patient_value(cluster, session, code):
+    """As a client that asks again when it is told to."""
+
+    def ask():
+        reply = cell(cluster, session, code)
+        assert reply.status == 200 or reply.status == 429 and reply.headers["Retry-After"], reply
+        return reply.status == 200 and reply.json()
+
+    return wait_until(ask, "the session answers")["value"]["text/plain"]
+
+
+def test_a_session_moves_with_all_that_it_has(cluster):
+    session = session_on(cluster, NAME, variables={"COLOUR": "blue"})
+    for code in ("x = 41\ndef f(): return x + 1", "1 / 0", "open('/work/a', 'w').write('kept'); _hidden = [1, 2]", "f()"):
+        assert cell(cluster, session, code).status == 200
+    before = cluster.gateway.get(f"/v1/sessions/{session}").json()
+    history = cluster.gateway.get(f"/v1/sessions/{session}/history?results=true").json()
+    drain(cluster)
+    await_end(cluster)
+    after = cluster.gateway.get(f"/v1/sessions/{session}").json()
+    same = ("session_id", "name", "owner", "environment", "profile", "created", "cells", "variables", "state")
+    assert {key: after[key] for key in same} == {key: before[key] for key in same}
+    assert cluster.gateway.get(f"/v1/sessions/{session}/history?results=true").json() == history
+    assert value(cluster, session, "import os; (f(), open('/work/a').read(), _hidden, os.environ['COLOUR'])") == "(42, 'kept', [1, 2], 'blue')"
+    listed = [each["session_id"] for each in cluster.gateway.get("/v1/sessions").json()["sessions"]]
+    assert listed.count(session) == 1
+    assert value(cluster, before["name"], "x") == "41", "by its name"
+    assert cluster.run("x", session=session)["value"] == {"text/plain": "41"}
+    assert guests(cluster, "two") == [session]
+    cluster.start(NAME)
+    assert value(cluster, session, "x") == "41", "the tag of its id is that of a node which serves again"
+    assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
+    assert cell(cluster, session, "x").status == 410
+
+
+def test_it_returns_with_its_files_when_the_other_node_drains(cluster):
+    session = session_on(cluster, NAME, files=[{"name": "a.txt", "text": "given"}])
+    assert cell(cluster, session, "text = open('/work/a.txt').read()").status == 200
+    drain(cluster)
+    await_end(cluster)
+    assert value(cluster, session, "text") == "'given'"
+    cluster.start(NAME)
+    drain(cluster, "two")
+    await_end(cluster, "two")
+    assert value(cluster, session, "text + open('/work/a.txt').read()") == "'givengiven'"
+    assert guests(cluster, NAME) == [session]
+    cluster.start("two")
+    assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
+
+
+@pytest.mark.parametrize(
+    "code, why",
+    [
+        ("import time; _t = time.time()", "are not the same when its cells run again"),
+        ("import random; random.random()", "cell 1 has another result when it runs again"),
+        ("open('/work/a', 'w').write(str(__import__('os').urandom(8).hex()))", "are not the same when its cells run again"),
+        ("g = (i for i in range(3)); next(g)", "the variable g cannot be compared"),
+        ("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", "it has threads"),
+    ],
+)
+def test_what_a_replay_cannot_make_stays_and_says_so(cluster, code, why):
+    session = session_on(cluster, NAME)
+    assert cell(cluster, session, code).json()["outcome"] == "ok"
+    name = cluster.name_of(NAME)
+    drain(cluster)
+    log = lambda: (cluster.made[NAME].runtime / "adder.log").read_text()
+    wait_until(lambda: any(session in line and why in line for line in log().splitlines()), "another node was asked, or none could be")
+    assert value(cluster, session, "6 * 7") == "42", "it goes on where it is"
+    drain(cluster, wait_ms=0)
+    await_end(cluster)
+    ended = cell(cluster, session, "1")
+    assert ended.status == 410 and f"the node {name} was drained; " in ended.json()["detail"] and why in ended.json()["detail"], ended.json()
+    shown = cluster.gateway.get(f"/v1/sessions/{session}")
+    assert shown.status == 410 and "was drained" in shown.json()["detail"]
+    called = cluster.gateway.post("/v1/tools/run_python", {"toolset": "adder", "arguments": {"code": "1", "session": session}})
+    assert "was drained" in str(called.json()), called.json()
+    at = {"ADDER_URL": f"http://127.0.0.1:{cluster.gateway.port}", "ADDER_TOKEN": cluster.gateway.secret}
+    here = cluster.made["gateway"]
+    shell = here.call("run", "--session", session, "-c", "1", env={**here.process_environment(), **at})
+    assert shell.returncode != 0 and "was drained" in shell.stderr, shell
+    cluster.start(NAME)
+
+
+def test_who_comes_while_it_moves_is_answered(cluster):
+    session = session_on(cluster, NAME)
+    assert cell(cluster, session, "import time; time.sleep(2); x = 41").status == 200
+    drain(cluster)
+    wait_until(lambda: cluster.gateway.get(f"/v1/nodes/{cluster.name_of('two')}").json()["running"], "it runs its cell again")
+    assert patient_value(cluster, session, "x += 1; x") == "42"
+    await_end(cluster)
+    assert value(cluster, session, "x += 1; x") == "43", "each cell ran once"
+    cluster.start(NAME)
+    assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
+
+
+def test_one_that_is_ended_while_it_moves_is_ended_everywhere(cluster):
+    session = session_on(cluster, NAME)
+    assert cell(cluster, session, "import time; time.sleep(2)").status == 200
+    drain(cluster)
+    wait_until(lambda: cluster.gateway.get(f"/v1/nodes/{cluster.name_of('two')}").json()["running"], "it runs its cell again")
+    assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
+    await_end(cluster)
+    wait_until(lambda: cell(cluster, session, "1").status == 410, "it has ended there as well")
+    wait_until(lambda: not guests(cluster, "two"), "it lives nowhere")
+
+
+def test_a_node_that_dies_on_the_way_leaves_it_where_it_is(cluster):
+    session = session_on(cluster, NAME)
+    assert cell(cluster, session, "import time; time.sleep(3); x = 41").status == 200
+    drain(cluster)
+    wait_until(lambda: cluster.gateway.get(f"/v1/nodes/{cluster.name_of('two')}").json()["running"], "it runs its cell again")
+    cluster.made["two"].kill()
+    assert patient_value(cluster, session, "x += 1; x") == "42"
+    cluster.start("two")
+    await_end(cluster)
+    assert value(cluster, session, "x += 1; x") == "43", "then it moves after all"
+    cluster.made["two"].kill()
+    lost = lambda: cell(cluster, session, "x")
+    wait_until(lambda: lost().status == 410, "the record has its end")
+    assert "node_lost" in lost().json()["detail"]
+    cluster.start(NAME, "two")
+
+
+def test_no_client_can_bring_a_session(cluster):
+    assert cluster.gateway.post("/v1/handover", {"session": {}}).status == 404
+
+
+def test_a_session_of_a_user_of_the_machine_stays_there(cluster):
+    """On another machine the same number may be somebody else."""
+    here, name = cluster.made[NAME], cluster.name_of(NAME)
+    session = here.call("session", "new").stdout.strip()
+    drain(cluster)
+    log = lambda: (here.runtime / "adder.log").read_text()
+    wait_until(lambda: f"the session {session} stays: its owner is a user of this machine" in log(), "it was looked at")
+    assert here.call("run", "--session", session, "-c", "6 * 7").stdout == "42\n"
+    drain(cluster, wait_ms=0)
+    await_end(cluster)
+    cluster.start(NAME)
+    ended = here.call("run", "--session", session, "-c", "1")
+    assert ended.returncode != 0 and f"the node {name} was drained; " in ended.stderr, ended
+
+
+@pytest.mark.deep
+def test_one_of_ipython_moves_with_its_tables(cluster):
+    if not cluster.made[NAME].has_environment("science"):
+        skip_without("science")
+    session = session_on(cluster, NAME, environment="science")
+    for code in ("import pandas as pd, numpy as np; data = pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})", "data", "%pwd\n6 * 7", "_ + 1", "array = np.arange(3)"):
+        assert cell(cluster, session, code).json()["outcome"] == "ok", code
+    assert cluster.gateway.get(f"/v1/sessions/{session}").json()["shell"] == "ipython"
+    drain(cluster)
+    await_end(cluster)
+    assert value(cluster, session, "len(data), Out[4], int(array.sum())") == "(2, 43, 3)"
+    assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
