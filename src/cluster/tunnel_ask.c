@@ -7,6 +7,7 @@
 
 #include "adder_types.h"
 #include "base/fd.h"
+#include "cluster/signed_request.h"
 #include "cluster/tunnel.h"
 #include "cluster/tunnel_end.h"
 #include "common/json.h"
@@ -163,20 +164,12 @@ tunnel_send_request (struct tunnel *tunnel, const struct tunnel_request *request
 {
   struct cluster *cluster = tunnel->end.cluster;
   gsize first = MIN (request->length, TUNNEL_FIRST_BYTES);
-  g_autofree char *digest =
-      g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)request->body, first);
   g_autofree char *reply = g_strconcat (TUNNEL_END, tunnel->end.address, NULL);
   g_autofree char *subject =
       request->node ? g_strconcat (TUNNEL_NODE, request->node, NULL) : g_strdup (TUNNEL_ANY);
   g_autoptr (json_t) head = json_copy (request->head);
   json_object_set_new (head, "to", json_text_or_null (tunnel->end.address));
-  json_object_set_new (head, "length", json_integer ((json_int_t)request->length));
-  json_object_set_new (head, "sha256", json_text_or_null (digest));
-  g_autofree char *line = cluster_sign (cluster, head);
-  g_autoptr (GByteArray) message = g_byte_array_new ();
-  g_byte_array_append (message, (const guint8 *)line, (guint)strlen (line));
-  g_byte_array_append (message, (const guint8 *)"\n", 1);
-  g_byte_array_append (message, (const guint8 *)request->body, (guint)first);
+  g_autoptr (GByteArray) message = signed_request_make (cluster, head, request->body, request->length, first);
   return cluster->binding->publish (cluster->bus, subject, reply, (const char *)message->data, message->len,
                                     error);
 }

@@ -11,6 +11,7 @@
 
 #include "adder_types.h"
 #include "base/fd.h"
+#include "cluster/signed_request.h"
 #include "cluster/tunnel.h"
 #include "cluster/tunnel_end.h"
 #include "common/error.h"
@@ -23,9 +24,8 @@
 #define GO_MS         3000 /* how long a request waits for GO */
 #define END_MS        5000 /* for the rest of replies, when the node ends */
 #define END_LOOK_US   20000
-#define COMPLAIN_MS   10000        /* at most one line of the log in that time */
-#define HEAD_MAX      (256 * 1024) /* of a request, with its signature */
-#define SUBSCRIPTIONS 2000         /* for any node, of all nodes together; at least two of each */
+#define COMPLAIN_MS   10000 /* at most one line of the log in that time */
+#define SUBSCRIPTIONS 2000  /* for any node, of all nodes together; at least two of each */
 #define NODE_ENDS     "node_lost: the node that has it ends"
 
 LOCK_CLASS (served);
@@ -235,39 +235,6 @@ served_free (gpointer data)
   g_free (served);
 }
 
-struct received {
-  json_t *head;
-  const char *body;
-  gsize length;
-  guint64 missing; /* bytes of the body that do not come with it */
-};
-
-/* MESSAGE as it was signed. FALSE with ERROR; the caller's head otherwise. */
-static gboolean
-host_parse (struct tunnel_host *host, const struct bus_message *message, struct received *ret_received,
-            GError **error)
-{
-  const char *end = memchr (message->data, '\n', MIN (message->length, HEAD_MAX));
-  g_autoptr (json_t) head =
-      end ? cluster_verify (host->cluster, message->data, (gsize)(end - message->data), error) : NULL;
-  if (!head) {
-    if (!end)
-      g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "what came is no request of a node");
-    return FALSE;
-  }
-  const char *body = end + 1;
-  gsize first = message->length - (gsize)(body - message->data);
-  json_int_t length = json_integer_value (json_object_get (head, "length"));
-  g_autofree char *digest = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)body, first);
-  if (length < (json_int_t)first || strcmp (digest, json_member_text (head, "sha256")) != 0) {
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
-                         "a request of a node was changed on its way");
-    return FALSE;
-  }
-  *ret_received = (struct received){g_steal_pointer (&head), body, first, (guint64)length - first};
-  return TRUE;
-}
-
 /* Nothing is answered to whoever sends what no node did. */
 static void
 host_complain (struct tunnel_host *host, const GError *problem)
@@ -283,7 +250,7 @@ host_complain (struct tunnel_host *host, const GError *problem)
 }
 
 static struct served *
-served_new (struct tunnel_host *host, const struct received *received, gboolean is_any)
+served_new (struct tunnel_host *host, const struct signed_request *received, gboolean is_any)
 {
   const char *to = json_member_text (received->head, "to");
   struct served *served = g_new0 (struct served, 1);
@@ -343,8 +310,8 @@ static gboolean
 host_take (struct tunnel_host *host, const struct bus_message *message, gboolean is_any)
 {
   g_autoptr (GError) problem = NULL;
-  struct received received;
-  if (!host_parse (host, message, &received, &problem)) {
+  struct signed_request received;
+  if (!signed_request_parse (host->cluster, message->data, message->length, &received, &problem)) {
     host_complain (host, problem);
     return FALSE;
   }
