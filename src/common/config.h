@@ -172,6 +172,8 @@ struct config {
   char *cluster_credentials; /* files; NULL: none */
   char *cluster_ca;
   char *cluster_certificate, *cluster_key;
+  live_number cluster_queue_tries; /* the queue of runs in the background */
+  guint64 cluster_queue_bytes, cluster_queue_age_ms;
   /* [http] */
   live_text http_listen;      /* addresses, between blanks; "none" */
   live_text http_certificate; /* PEM files; NULL: no TLS */

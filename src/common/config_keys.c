@@ -227,6 +227,16 @@ const struct config_row config_table[] = {
     {"cluster", "drain_ms", CONFIG_DURATION, LIVE (cluster_drain_ms), "30s", .maximum = 7 * DAY,
      .text = "Longest time for what is under way to end when this node drains (SIGTERM, `adder node drain`). "
              "After that runs are cancelled, and sessions end."},
+    {"cluster", "queue_tries", CONFIG_COUNT, LIVE (cluster_queue_tries), "3", .minimum = 1, .maximum = 100,
+     .text = "How often a background run is tried when the node that has it dies. With `once` it is tried "
+             "once."},
+    {"cluster", "queue_bytes", CONFIG_SIZE, AT (cluster_queue_bytes), "256MiB", .minimum = MIB,
+     .maximum = 1024 * 1024 * MIB,
+     .text = "Maximum size of the requests of background runs that wait or run, on the disk of the NATS "
+             "servers. More get 429. All daemons of a cluster should have the same, as for the next."},
+    {"cluster", "queue_age_ms", CONFIG_DURATION, AT (cluster_queue_age_ms), "1d", .minimum = 60000,
+     .maximum = 30 * DAY,
+     .text = "How long a background run may wait for a node. After it, it is not tried again."},
     {"cluster", "credentials", CONFIG_PATH, AT (cluster_credentials), .computed_as = "none",
      .text = "A file with what the servers know this node by, as `nsc` makes it (`.creds`)."},
     {"cluster", "ca", CONFIG_PATH, AT (cluster_ca), .computed_as = "the system's authorities, with `tls://`",

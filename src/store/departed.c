@@ -165,9 +165,8 @@ departed_run_note (const struct record *record, gboolean whole)
   return json_pack ("{s:o}", "run", members);
 }
 
-/* The text of RECORD's note, which has no long code; the caller's, or NULL. */
-static char *
-departed_run_text (const struct record *record)
+char *
+departed_note_text (const struct record *record)
 {
   gboolean is_long = record->code && strlen (record->code) > JOURNAL_TEXT_BYTES / 2;
   g_autoptr (json_t) note = is_long ? NULL : departed_run_note (record, TRUE);
@@ -188,7 +187,7 @@ departed_note_run (struct departed *departed, const struct record *record)
   struct journal *journal = own_journal (departed);
   if (!journal && !departed->underway)
     return -1;
-  g_autofree char *text = departed_run_text (record);
+  g_autofree char *text = departed_note_text (record);
   int slot = journal && text ? journal_write (journal, -1, text) : -1;
   if (!departed->underway || !text)
     return slot;
@@ -243,13 +242,13 @@ struct remains {
   GPtrArray *notes; /* json_t */
 };
 
-/* NODE: that whose run it was. */
+/* NODE: that whose run it was. OUTCOME NULL: as the note has it. */
 static gboolean
 departed_add_run (struct store *store, const char *node, struct transaction *transaction, const json_t *note,
-                  const char *type, const char *message, GError **error)
+                  const struct departed_end *end, GError **error)
 {
   g_autoptr (json_t) more =
-      json_pack ("{s:{s:s, s:s, s:n}}", "error", "type", type, "message", message, "line");
+      json_pack ("{s:{s:s, s:s, s:n}}", "error", "type", end->type, "message", end->message, "line");
   struct record record = {.more = more};
   const json_t *members = json_object_get (note, "run");
   gsize at = 0;
@@ -266,17 +265,29 @@ departed_add_run (struct store *store, const char *node, struct transaction *tra
     return TRUE;
   g_autofree char *digest = departed_digest (&record);
   record.code_sha256 = digest;
+  if (end->outcome) {
+    record.outcome = end->outcome;
+    record.exit_code = end->exit_code;
+  }
   return records_add_of (store, node, transaction, &record, error);
+}
+
+gboolean
+departed_add (struct store *store, struct transaction *transaction, const char *node, const char *text,
+              const struct departed_end *end, GError **error)
+{
+  g_autoptr (json_t) note = json_loads (text, JSON_REJECT_DUPLICATES, NULL);
+  return !json_is_array (json_object_get (note, "run")) ||
+         departed_add_run (store, node, transaction, note, end, error);
 }
 
 gboolean
 departed_add_lost (struct store *store, struct transaction *transaction, const char *node, const char *text,
                    GError **error)
 {
-  g_autoptr (json_t) note = json_loads (text, JSON_REJECT_DUPLICATES, NULL);
   g_autofree char *message = g_strdup_printf (NODE_LOST_OF, node);
-  return !json_is_array (json_object_get (note, "run")) ||
-         departed_add_run (store, node, transaction, note, "NodeLost", message, error);
+  const struct departed_end end = {.type = NODE_LOST, .message = message};
+  return departed_add (store, transaction, node, text, &end, error);
 }
 
 /* A run that was recorded, and whose process died before removing its note, is not recorded again
@@ -285,11 +296,12 @@ static gboolean
 add_runs (gpointer data, struct transaction *transaction, GError **error)
 {
   const struct remains *remains = data;
+  const struct departed_end end = {.type = "Failed", .message = DIED};
   for (guint i = 0; i < remains->notes->len; i++) {
     const json_t *note = remains->notes->pdata[i];
     if (json_is_array (json_object_get (note, "run")) &&
         !departed_add_run (remains->departed->store, store_node (remains->departed->store), transaction, note,
-                           "Failed", DIED, error))
+                           &end, error))
       return FALSE;
   }
   return TRUE;

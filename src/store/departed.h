@@ -18,7 +18,21 @@ void departed_free (struct departed *departed);
 /* In a cluster: waits until others would find what was noted before. */
 void departed_settle (struct departed *departed);
 
-/* Adds the record of a run of NODE, which is gone, from the TEXT of its note (underway.c). */
+/* The text of a note: RECORD, without its `more` and without long code; the caller's, or NULL. */
+char *departed_note_text (const struct record *record);
+
+/* How a run ended that its own node does not record. */
+struct departed_end {
+  const char *type, *message; /* of the error */
+  const char *outcome;        /* NULL: as the note says, failed */
+  int exit_code;              /* with OUTCOME */
+};
+#define NODE_LOST "NodeLost" /* the type */
+
+/* Adds the record of a run of NODE from the TEXT of its note. One that is there stays. */
+gboolean departed_add (struct store *store, struct transaction *transaction, const char *node,
+                       const char *text, const struct departed_end *end, GError **error);
+/* The same for a NODE that is gone (underway.c). */
 gboolean departed_add_lost (struct store *store, struct transaction *transaction, const char *node,
                             const char *text, GError **error);
 
