@@ -36,6 +36,20 @@ typedef void (*bus_handler) (gpointer data, const struct bus_message *message);
 
 enum bus_put { BUS_PUT, BUS_TAKEN, BUS_FAILED };
 
+/* A queue in JetStream, on the servers' disks: a message stays there until one of those who pull has it
+ * done. */
+struct bus_queue {
+  const char *name, *subject;
+  guint64 bytes, age_ms; /* what it holds at most, and for how long */
+  guint64 silent_ms;     /* a message is pulled again where nothing was said of it for so long */
+};
+
+struct bus_puller;
+struct bus_pulled {
+  const char *data;
+  gsize length;
+};
+
 struct bus_binding {
   /* The library's version, for the log. */
   const char *(*version) (void);
@@ -73,4 +87,19 @@ struct bus_binding {
                     void (*see) (gpointer data, const char *key, const char *value, gsize length),
                     gpointer data, GError **error);
   void (*remove) (struct bus *bus, const char *bucket, const char *key);
+
+  /* Makes QUEUE, or sets its bounds. The functions of queues wait for the server as those of buckets. */
+  gboolean (*keep_queue) (struct bus *bus, const struct bus_queue *queue, GError **error);
+  /* TRUE once it is stored. The message with an ID is stored once. ADDER_ERROR_BUSY: the queue is full. */
+  gboolean (*put_queued) (struct bus *bus, const struct bus_queue *queue, const char *id, const char *data,
+                          gsize length, GError **error);
+  struct bus_puller *(*open_puller) (struct bus *bus, const struct bus_queue *queue, GError **error);
+  /* The next message, or NULL after MS without one. FALSE with ERROR: PULLER is to be closed. */
+  gboolean (*pull) (struct bus_puller *puller, guint64 ms, struct bus_pulled **ret_pulled, GError **error);
+  void (*close_puller) (struct bus_puller *puller); /* messages that were pulled stay */
+  /* It is being worked on. */
+  void (*say_busy) (struct bus_pulled *pulled);
+  /* It leaves the queue, or somebody pulls it again after MS. PULLED is freed. */
+  void (*say_done) (struct bus_pulled *pulled);
+  void (*say_again) (struct bus_pulled *pulled, guint64 ms);
 };

@@ -441,6 +441,188 @@ bus_remove (struct bus *bus, const char *bucket, const char *key)
   kvStore_Destroy (store);
 }
 
+/* ---- queues ---- */
+
+#define QUEUE_PULLERS    "nodes"
+#define QUEUE_UNDER_WAY  65536 /* messages, at once */
+#define NS_OF_MS         (1000 * 1000)
+#define PUT_TWICE_WITHIN (2 * G_GINT64_CONSTANT (60) * 1000 * NS_OF_MS)
+
+/* A message is answered by its subscription, which has to be there for as long. */
+struct bus_puller {
+  gatomicrefcount references;
+  natsSubscription *subscription;
+};
+
+struct pulled {
+  struct bus_pulled shown; /* the first member */
+  struct bus_puller *puller;
+  natsMsg *message;
+};
+
+/* What JetStream says where it is the reason. */
+static gboolean
+bus_queue_fail (natsStatus status, jsErrCode code, const char *what, GError **error)
+{
+  static const struct {
+    jsErrCode code;
+    int error;
+    const char *text;
+  } reasons[] = {
+      {JSNotEnabledErr, ADDER_ERROR_UNAVAILABLE, "JetStream is not enabled on the NATS server"},
+      {JSNotEnabledForAccountErr, ADDER_ERROR_UNAVAILABLE, "JetStream is not enabled for this account"},
+      {JSStreamStoreFailedErr, ADDER_ERROR_BUSY,
+       "the queue of background runs is full ([cluster] queue_bytes): try again later"},
+      {JSStorageResourcesExceededErr, ADDER_ERROR_UNAVAILABLE,
+       "the NATS server has not as much disk for JetStream as [cluster] queue_bytes says"},
+      {JSMaximumStreamsLimitErr, ADDER_ERROR_UNAVAILABLE,
+       "this account may have no further stream in JetStream"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (reasons); i++)
+    if (code != 0 && reasons[i].code == code) {
+      g_set_error (error, ADDER_ERROR, reasons[i].error, "NATS: %s: %s", what, reasons[i].text);
+      return FALSE;
+    }
+  const char *said = code != 0 ? nats_GetLastError (NULL) : natsStatus_GetText (status);
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, "NATS: %s: %s", what,
+               said && *said ? said : natsStatus_GetText (status));
+  return FALSE;
+}
+
+static gboolean
+bus_keep_queue (struct bus *bus, const struct bus_queue *queue, GError **error)
+{
+  jsStreamConfig config;
+  jsErrCode code = 0;
+  natsStatus status = jsStreamConfig_Init (&config);
+  config.Name = queue->name;
+  config.Subjects = (const char **)&queue->subject;
+  config.SubjectsLen = 1;
+  config.Retention = js_WorkQueuePolicy;
+  config.Discard = js_DiscardNew;
+  config.Storage = js_FileStorage;
+  config.MaxBytes = (int64_t)queue->bytes;
+  config.MaxAge = (int64_t)queue->age_ms * NS_OF_MS;
+  config.Duplicates = MIN (PUT_TWICE_WITHIN, config.MaxAge);
+  if (status == NATS_OK)
+    status = js_AddStream (NULL, bus->jetstream, &config, NULL, &code);
+  if (code == JSStreamNameExistErr) {
+    code = 0;
+    status = js_UpdateStream (NULL, bus->jetstream, &config, NULL, &code);
+  }
+  return status == NATS_OK || bus_queue_fail (status, code, "JetStream cannot keep the queue of runs", error);
+}
+
+static gboolean
+bus_put_queued (struct bus *bus, const struct bus_queue *queue, const char *id, const char *data,
+                gsize length, GError **error)
+{
+  jsPubOptions options;
+  jsErrCode code = 0;
+  natsStatus status = jsPubOptions_Init (&options);
+  options.MsgId = id;
+  options.ExpectStream = queue->name;
+  if (status == NATS_OK)
+    status = js_Publish (NULL, bus->jetstream, queue->subject, data, (int)length, &options, &code);
+  return status == NATS_OK || bus_queue_fail (status, code, "the run cannot be queued", error);
+}
+
+static struct bus_puller *
+bus_open_puller (struct bus *bus, const struct bus_queue *queue, GError **error)
+{
+  jsSubOptions options;
+  jsConsumerConfig config;
+  jsErrCode code = 0;
+  struct bus_puller *puller = g_new0 (struct bus_puller, 1);
+  g_atomic_ref_count_init (&puller->references);
+  natsStatus status = jsConsumerConfig_Init (&config);
+  config.Durable = QUEUE_PULLERS;
+  config.AckPolicy = js_AckExplicit;
+  config.AckWait = (int64_t)queue->silent_ms * NS_OF_MS;
+  config.MaxAckPending = QUEUE_UNDER_WAY;
+  /* The library removes those that it makes by itself. */
+  if (status == NATS_OK)
+    status = js_AddConsumer (NULL, bus->jetstream, queue->name, &config, NULL, &code);
+  if (status == NATS_OK)
+    status = jsSubOptions_Init (&options);
+  options.Stream = queue->name;
+  options.Consumer = QUEUE_PULLERS;
+  if (status == NATS_OK)
+    status = js_PullSubscribe (&puller->subscription, bus->jetstream, queue->subject, QUEUE_PULLERS, NULL,
+                               &options, &code);
+  if (status == NATS_OK)
+    return puller;
+  bus_queue_fail (status, code, "runs cannot be pulled from the queue", error);
+  g_free (puller);
+  return NULL;
+}
+
+static gboolean
+bus_pull (struct bus_puller *puller, guint64 ms, struct bus_pulled **ret_pulled, GError **error)
+{
+  natsMsgList list = {0};
+  jsErrCode code = 0;
+  natsStatus status = natsSubscription_Fetch (&list, puller->subscription, 1, (int64_t)ms, &code);
+  *ret_pulled = NULL;
+  if (status == NATS_OK && list.Count > 0) {
+    struct pulled *pulled = g_new (struct pulled, 1);
+    g_atomic_ref_count_inc (&puller->references);
+    pulled->puller = puller;
+    pulled->message = g_steal_pointer (&list.Msgs[0]);
+    pulled->shown = (struct bus_pulled){natsMsg_GetData (pulled->message),
+                                        (gsize)natsMsg_GetDataLength (pulled->message)};
+    *ret_pulled = &pulled->shown;
+  }
+  natsMsgList_Destroy (&list);
+  return status == NATS_OK || status == NATS_TIMEOUT ||
+         bus_queue_fail (status, code, "runs cannot be pulled from the queue", error);
+}
+
+static void
+bus_unref_puller (struct bus_puller *puller)
+{
+  if (!g_atomic_ref_count_dec (&puller->references))
+    return;
+  natsSubscription_Destroy (puller->subscription);
+  g_free (puller);
+}
+
+static void
+bus_close_puller (struct bus_puller *puller)
+{
+  (void)natsSubscription_Unsubscribe (puller->subscription);
+  bus_unref_puller (puller);
+}
+
+static void
+bus_say_busy (struct bus_pulled *pulled)
+{
+  (void)natsMsg_InProgress (((struct pulled *)pulled)->message, NULL);
+}
+
+static void
+bus_free_pulled (struct bus_pulled *shown)
+{
+  struct pulled *pulled = (struct pulled *)shown;
+  natsMsg_Destroy (pulled->message);
+  bus_unref_puller (pulled->puller);
+  g_free (pulled);
+}
+
+static void
+bus_say_done (struct bus_pulled *pulled)
+{
+  (void)natsMsg_Ack (((struct pulled *)pulled)->message, NULL);
+  bus_free_pulled (pulled);
+}
+
+static void
+bus_say_again (struct bus_pulled *pulled, guint64 ms)
+{
+  (void)natsMsg_NakWithDelay (((struct pulled *)pulled)->message, (int64_t)ms, NULL);
+  bus_free_pulled (pulled);
+}
+
 __attribute__ ((visibility ("default"))) extern const struct bus_binding adder_nats_bus;
 
 const struct bus_binding adder_nats_bus = {
@@ -458,4 +640,12 @@ const struct bus_binding adder_nats_bus = {
     .put_new = bus_put_new,
     .each = bus_each,
     .remove = bus_remove,
+    .keep_queue = bus_keep_queue,
+    .put_queued = bus_put_queued,
+    .open_puller = bus_open_puller,
+    .pull = bus_pull,
+    .close_puller = bus_close_puller,
+    .say_busy = bus_say_busy,
+    .say_done = bus_say_done,
+    .say_again = bus_say_again,
 };

@@ -19,6 +19,7 @@
 
 #define BUCKET     "adder-nodes"
 #define SUBJECT    "$KV." BUCKET "."
+#define TAG_MIN    (ID_QUEUED + 1u)
 #define TAG_MAX    0xffffffu
 #define SECRET_MIN 32
 #define AGAIN_MS   5000 /* between logins, when the servers refuse them */
@@ -44,7 +45,7 @@ tag_of (const char *node)
   g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
   g_checksum_update (checksum, (const guchar *)node, -1);
   g_checksum_get_digest (checksum, digest, &length);
-  return (guint32)(digest[0] << 16 | digest[1] << 8 | digest[2]);
+  return MAX ((guint32)(digest[0] << 16 | digest[1] << 8 | digest[2]), TAG_MIN);
 }
 
 static void
@@ -240,6 +241,12 @@ cluster_doors (struct cluster *cluster)
   return doors;
 }
 
+const char *
+cluster_instance (const struct cluster *cluster)
+{
+  return cluster->instance;
+}
+
 guint32
 cluster_own_tag (const struct cluster *cluster)
 {
@@ -335,7 +342,7 @@ cluster_claim_tag (struct cluster *cluster)
       cluster_set_problem (cluster, "another daemon is the node of this name, or was until just now; each "
                                     "needs a [store] node of its own");
     else
-      cluster_take_tag (cluster, (tag + 1) & TAG_MAX, FALSE);
+      cluster_take_tag (cluster, tag == TAG_MAX ? TAG_MIN : tag + 1, FALSE);
     break;
   }
   case BUS_FAILED:
@@ -390,6 +397,7 @@ cluster_changed (gpointer data)
   g_mutex_lock (&cluster->lock);
   cluster->claimed = FALSE;
   cluster->woken = TRUE;
+  g_atomic_int_set (&cluster->queue_kept, FALSE);
   g_cond_signal (&cluster->changed);
   g_mutex_unlock (&cluster->lock);
 }

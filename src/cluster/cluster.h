@@ -50,6 +50,12 @@ gboolean cluster_await_guest (struct cluster *cluster, const char *id, const cha
 /* Tells the others at once what this node does. NULL is allowed. */
 void cluster_tell (struct cluster *cluster);
 
+/* What tells this process from others, before it and elsewhere. The cluster's. */
+const char *cluster_instance (const struct cluster *cluster);
+
+/* Whether the process INSTANCE, or the node with the tag TAG (one of them NULL), has been heard of lately. */
+gboolean cluster_knows (struct cluster *cluster, const char *instance, const char *tag);
+
 /* By how many daemons requests of callers come: the gateways, and this one; without gateways, all. At least
  * 1. */
 guint cluster_doors (struct cluster *cluster);

@@ -31,6 +31,7 @@ struct cluster {
   GCond freed;
   gint waiting; /* requests that wait for a node; atomic */
   GCond heard; /* an entry */
+  gint queue_kept; /* atomic: JetStream has the queue of runs */
 };
 
 /* This node's tag, as it is written; FALSE: it is not claimed yet, and may still become another. */
@@ -40,9 +41,6 @@ void cluster_watch_tag (struct cluster *cluster, int event_fd);
 
 /* Waits until a node says that it has room, at most MS. */
 void cluster_wait_free (struct cluster *cluster, guint64 ms);
-
-/* Whether the node INSTANCE, or the one with the tag TAG (one of them NULL), has been heard of lately. */
-gboolean cluster_knows (struct cluster *cluster, const char *instance, const char *tag);
 
 /* That there is no connection, to which servers, and why; the caller's. */
 #define CLUSTER_AWAY "the NATS server is not connected"

@@ -41,8 +41,8 @@ id_digits (char ret_digits[DIGITS + 1])
     g_snprintf (ret_digits, DIGITS + 1, "%06x", node);
 }
 
-void
-id_make (char ret_id[ID_BYTES])
+static void
+id_make_of (guint node, char ret_id[ID_BYTES])
 {
   guint8 bytes[16];
   random_bytes (bytes, sizeof bytes);
@@ -53,7 +53,6 @@ id_make (char ret_id[ID_BYTES])
   bytes[6] = (guint8)(0x70 | fraction >> 8);
   bytes[7] = (guint8)fraction;
   bytes[8] = (guint8)(0x80 | (bytes[8] & 0x3f));
-  guint node = (guint)g_atomic_int_get (&id_of_node);
   for (int i = 0; node < ID_NODES && i < 3; i++)
     bytes[13 + i] = (guint8)(node >> (16 - 8 * i));
 
@@ -65,4 +64,22 @@ id_make (char ret_id[ID_BYTES])
     *at++ = "0123456789abcdef"[bytes[i] & 0xf];
   }
   *at = '\0';
+}
+
+void
+id_make (char ret_id[ID_BYTES])
+{
+  id_make_of ((guint)g_atomic_int_get (&id_of_node), ret_id);
+}
+
+void
+id_make_queued (char ret_id[ID_BYTES])
+{
+  id_make_of (ID_QUEUED, ret_id);
+}
+
+gboolean
+id_is_queued (const char *id)
+{
+  return id_node (id) == ID_QUEUED;
 }

@@ -22,3 +22,9 @@ void id_digits (char ret_digits[7]);
 guint32 id_ending (const char *text);
 
 void id_make (char ret_id[ID_BYTES]);
+
+/* No node's number: ids of runs in the queue of a cluster, which any node may run. */
+#define ID_QUEUED 0
+/* An id with that number. */
+void id_make_queued (char ret_id[ID_BYTES]);
+gboolean id_is_queued (const char *id);
