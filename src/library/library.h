@@ -140,6 +140,18 @@ void library_set_pictures_bytes (AdderRequest *request, guint64 bytes);
 /* The result is read at a command line, though not this machine's. */
 void library_set_at_terminal (AdderRequest *request, gboolean at_terminal);
 
+/* Its run comes from the queue of a cluster, and so has the id RUN_ID; RUN_AGAIN: it may be run more than
+ * once. */
+void library_set_queued (AdderRequest *request, const char *run_id, gboolean run_again);
+
+/* What the queue of a cluster keeps of REQUEST, whose run will be RUN_ID: the note of its record
+ * (departed_note_text), and what is shown of it (store/queued.h). Both are the caller's. */
+char *library_queued_note (AdderEngine *engine, const AdderRequest *request, const char *run_id,
+                           json_t **ret_shown);
+/* How one ends that is cancelled there. */
+struct departed_end;
+void library_queued_cancelled (struct departed_end *ret_end);
+
 /* As adder_request_set_origin, without a copy of ARGUMENTS. */
 void library_set_origin (AdderRequest *request, const char *front_end, const char *tool,
                          const json_t *arguments);

@@ -453,6 +453,8 @@ persist (gpointer data, const struct run_request *request, struct run_summary *s
 {
   struct recorder *recorder = data;
   const struct recording recording = {.store = recorder->store, .request = request, .summary = summary};
+  if (request_is_handed_on (request, summary->outcome))
+    return;
   gint64 stored_us = g_get_real_time ();
   recorder_keep (recorder, request, summary);
   if (store_config (recorder->store)->log_runs)

@@ -259,6 +259,13 @@ library_set_at_terminal (AdderRequest *request, gboolean at_terminal)
 }
 
 void
+library_set_queued (AdderRequest *request, const char *run_id, gboolean run_again)
+{
+  g_strlcpy (request->asked.run_id, run_id, sizeof request->asked.run_id);
+  request->asked.run_again = run_again;
+}
+
+void
 library_set_python (AdderRequest *request, const char *python)
 {
   request_api_set_text (&request->python, python);
@@ -637,6 +644,8 @@ resolve (AdderEngine *engine, const AdderRequest *request, const char *profile)
     resolved->name = g_strdup (STANDARD_NAME);
   if (!resolved->origin.role)
     resolved->origin.role = g_strdup (role_name (role_default (engine->engine->host->config)));
+  g_strlcpy (resolved->run_id, asked->run_id, sizeof resolved->run_id);
+  resolved->run_again = asked->run_again;
   library_set_review (engine, resolved);
   if (asked->session)
     request_api_check_session (resolved, engine, request);

@@ -89,8 +89,10 @@ runs_close (struct runs *runs)
   runs->closed = TRUE;
   for (GList *at = runs->order.head; at; at = at->next) {
     const struct entry *entry = at->data;
-    if (entry->run && entry->background)
+    if (entry->run && entry->background) {
+      run_hand_back (entry->run);
       adder_run_cancel (entry->run);
+    }
   }
   while (owner_usage_sum (runs->background) > 0)
     g_cond_wait (&runs->changed, &runs->lock);
@@ -220,11 +222,17 @@ runs_add (struct runs *runs, AdderRun *run, const struct run_note *note)
   };
   g_mutex_lock (&runs->lock);
   runs_purge (runs);
+  /* One from the queue of a cluster may have been here before. */
+  struct entry *before = g_hash_table_lookup (runs->entries, entry->id);
+  if (before)
+    runs_drop (runs, before);
   g_hash_table_insert (runs->entries, entry->id, entry);
   g_queue_push_tail (&runs->order, entry);
   /* The end came after room was reserved for it. */
-  if (entry->background && runs->closed)
+  if (entry->background && runs->closed) {
+    run_hand_back (run);
     adder_run_cancel (run);
+  }
   g_mutex_unlock (&runs->lock);
 }
 
@@ -243,7 +251,7 @@ void
 runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result)
 {
   const char *text = result ? adder_result_json (result) : "null";
-  if (result)
+  if (result && !request_is_handed_on (run_request (run), adder_result_outcome (result)))
     runs_share (runs, run, text);
   g_mutex_lock (&runs->lock);
   struct entry *entry = g_hash_table_lookup (runs->entries, adder_run_id (run));
@@ -346,6 +354,18 @@ runs_cancel (struct runs *runs, const char *owner, const char *run_id, GError **
     adder_run_cancel (entry->run);
   g_mutex_unlock (&runs->lock);
   return entry != NULL;
+}
+
+void
+runs_hand_back (struct runs *runs, const char *run_id)
+{
+  g_mutex_lock (&runs->lock);
+  struct entry *entry = runs_find (runs, NULL, run_id, NULL);
+  if (entry && entry->run) {
+    run_hand_back (entry->run);
+    adder_run_cancel (entry->run);
+  }
+  g_mutex_unlock (&runs->lock);
 }
 
 /* WAITER is no longer in any list. */

@@ -370,3 +370,10 @@ request_check (const struct run_request *request, GError **error)
          check_with (request, error) && inputs_check (request, error) && check_shell (request, error) &&
          check_analysis (request, error);
 }
+
+gboolean
+request_is_handed_on (const struct run_request *request, AdderOutcome outcome)
+{
+  return *request->run_id && (outcome == ADDER_OUTCOME_BUSY || (outcome == ADDER_OUTCOME_CANCELLED &&
+                                                                g_atomic_int_get (&request->handed_back)));
+}

@@ -9,6 +9,7 @@
 #include "adder_types.h"
 #include "common/field.h"
 #include "engine/host/backend.h"
+#include "engine/host/id.h"
 #include "engine/network/network_rules.h"
 #include "engine/request/inputs.h"
 #include "engine/request/workdir.h"
@@ -147,7 +148,10 @@ struct run_request {
   json_t *attempts;  /* what failed in the conversation, for the sandbox; NULL: nobody keeps count */
   struct request_observer observers[REQUEST_OBSERVERS_MAX]; /* in order; request_observe adds one */
   guint observer_count;
-  GError *invalid; /* why it cannot run at all, found out earlier */
+  char run_id[ID_BYTES]; /* of the run, which came by the queue of a cluster; "": it gets a new one */
+  gboolean run_again;    /* such a run may be run more than once */
+  gint handed_back;      /* atomic: it ends so that another node runs it */
+  GError *invalid;       /* why it cannot run at all, found out earlier */
 };
 
 /* Where a member of a request comes from, and goes to: marks of request_fields. */
@@ -198,6 +202,10 @@ gboolean request_origin_is_local (const struct request_origin *origin);
 /* Whether the reader of the result can be told of commands. */
 gboolean request_at_terminal (const struct run_request *request);
 enum request_voice request_voice (const struct run_request *request);
+
+/* Whether its run, which ended with OUTCOME, leaves nothing, since it goes back to the queue that it came
+ * from. */
+gboolean request_is_handed_on (const struct run_request *request, AdderOutcome outcome);
 
 /* Whether all texts are UTF-8 and all values within their limits: ADDER_ERROR_INVALID says which is not. */
 gboolean request_check (const struct run_request *request, GError **error);

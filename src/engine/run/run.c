@@ -116,7 +116,10 @@ run_start (struct engine *engine, struct run_request *request)
     if (request->keep_over > 0 && request->keep_over < run->streams[i].spill.over)
       run->streams[i].spill.over = request->keep_over;
   }
-  id_make (run->id);
+  if (*request->run_id)
+    g_strlcpy (run->id, request->run_id, sizeof run->id);
+  else
+    id_make (run->id);
   return run;
 }
 
@@ -124,7 +127,8 @@ void
 run_note (struct adder_run *run)
 {
   struct request_recorder *recorder = &run->request->recorder;
-  if (recorder->begin && recorder->slot < 0)
+  /* What becomes of one from the queue is known there. */
+  if (recorder->begin && recorder->slot < 0 && !*run->request->run_id)
     recorder->slot = recorder->begin (recorder->data, run->request, run->id, run->asked_ms,
                                       run->session ? run->session->id : NULL);
 }
@@ -139,6 +143,13 @@ const struct run_request *
 run_request (const struct adder_run *run)
 {
   return run->request;
+}
+
+void
+run_hand_back (struct adder_run *run)
+{
+  if (run->request->run_again)
+    g_atomic_int_set (&run->request->handed_back, TRUE);
 }
 
 gboolean
