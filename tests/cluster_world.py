@@ -18,13 +18,14 @@ NODES = ("one", "two")
 
 class Cluster:
     """Daemons that MAKE makes: GATEWAYS, the first of which is asked, and NODES. VARIABLES: of the environment of those that are
-    named. HTTP: more lines of [http]. CABLED: those that reach the servers by a cable of their own."""
+    named. HTTP and CLUSTER: more lines of [http] and [cluster]. NATS: makes the server. CABLED: those that reach the servers by a
+    cable of their own."""
 
-    def __init__(self, make, user, variables=(), gateways=("gateway",), http="", cabled=()):
-        self.make, self.http, self.made, self.servers, self.tags = make, http, {}, [], {}
+    def __init__(self, make, user, variables=(), gateways=("gateway",), http="", cluster="", nats=Nats, cabled=()):
+        self.make, self.http, self.cluster, self.made, self.servers, self.tags = make, http, cluster, {}, [], {}
         self.cables = {name: Cable() for name in cabled}
         try:
-            for kind in (lambda: Nats().up(), store_world.Postgres, store_world.S3):
+            for kind in (lambda: nats().up(), store_world.Postgres, store_world.S3):
                 self.servers.append(kind())
         except FileNotFoundError as missing:
             self.end_servers()
@@ -62,7 +63,7 @@ class Cluster:
         secret.chmod(0o600)
         adder.configure(
             f"[environment]\ndefault = system\n[http]\nrate = 60000\n{self.http}"
-            f"[cluster]\nnats = {nats}\nsecret_file = {secret}\ngateway = {'false' if name in NODES else 'true'}\n"
+            f"[cluster]\n{self.cluster}nats = {nats}\nsecret_file = {secret}\ngateway = {'false' if name in NODES else 'true'}\n"
             f"[store]\nnode = {name}-{unique()}\nrecords = {records}\nblobs = {blobs}\n"
         )
         return adder
@@ -107,6 +108,19 @@ class Cluster:
             if name in (None, self.of(run_id)):
                 return stream, run_id
             stream.close()
+
+    def background(self, code, name=None, gateway=None, **body):
+        """The id of a background run that has begun; NAME: on that node."""
+        gateway = gateway or self.gateway
+        while True:
+            reply = gateway.post("/v1/runs", {"code": code, "limits": LONG, "background": True, **body})
+            assert reply.status == 202, reply
+            run_id = reply.json()["run_id"]
+            begun = f"SELECT node FROM queued_runs WHERE id = '{run_id}' AND started = 1 UNION SELECT node FROM records WHERE run_id = '{run_id}'"
+            node = wait_until(lambda begun=begun: self.sql(begun).strip(), "it has begun")
+            if name in (None, node.partition("-")[0]):
+                return run_id
+            gateway.ask("DELETE", f"/v1/runs/{run_id}")
 
     def run(self, code, **body):
         reply = self.gateway.post("/v1/runs", {"code": code, "limits": LONG, **body})

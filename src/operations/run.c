@@ -7,11 +7,13 @@
 #include "common/json.h"
 #include "common/text.h"
 #include "engine/host/environment_with.h"
+#include "engine/host/id.h"
 #include "library/library.h"
 #include "library/runs.h"
 #include "operations/fields.h"
 #include "operations/result_fields.h"
 #include "operations/run_body.h"
+#include "store/queued.h"
 #include "store/record_fields.h"
 #include "store/records.h"
 #include "store/underway.h"
@@ -175,6 +177,18 @@ run_set_shared_result (AdderEngine *engine, const char *owner, const char *run_i
     json_object_set_new (shown, "result", result);
 }
 
+/* One that is in the queue of the cluster, or runs on another node; or NULL. */
+static json_t *
+run_show_queued (AdderEngine *engine, const char *owner, const char *run_id)
+{
+  json_t *shown = id_is_queued (run_id) && store_is_shared (store_config (engine->store))
+                      ? queued_show (engine->store, owner, run_id, NULL, NULL)
+                      : NULL;
+  if (shown)
+    json_object_set_new (shown, "result", json_null ());
+  return shown;
+}
+
 /* The run RUN_ID of OWNER (NULL: any owner) with its result, if held, and its record, if any. The caller's,
  * or NULL with ADDER_ERROR_NOT_FOUND. */
 static json_t *
@@ -184,6 +198,8 @@ run_describe (AdderEngine *engine, const char *owner, const char *run_id, GError
   json_t *shown = runs_show (engine->runs, owner, run_id, &missing);
   gboolean is_running = shown && strcmp (json_member_text (shown, "state"), "running") == 0;
   g_autoptr (json_t) record = is_running ? NULL : records_show (engine->store, owner, run_id, NULL);
+  if (!shown && !record)
+    shown = run_show_queued (engine, owner, run_id);
   if (!shown && !record) {
     g_propagate_error (error, g_steal_pointer (&missing));
     return NULL;
@@ -205,12 +221,28 @@ run_show (const struct operation_call *call, GError **error)
   return run_describe (engine, call->owner, id, error);
 }
 
+/* FALSE with ERROR: it is not known whether it has ended. */
+static gboolean
+run_end_queued (AdderEngine *engine, const char *owner, const char *id, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  struct departed_end end;
+  library_queued_cancelled (&end);
+  if (queued_cancel (engine->store, owner, id, &end, &problem) ||
+      g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&problem));
+  return FALSE;
+}
+
 static json_t *
 run_end (const struct operation_call *call, GError **error)
 {
   AdderEngine *engine = call->caller->engine;
   const char *id = operation_text (call, "run");
-  (void)runs_cancel (engine->runs, call->owner, id, NULL);
+  if (!runs_cancel (engine->runs, call->owner, id, NULL) && id_is_queued (id) &&
+      store_is_shared (store_config (engine->store)) && !run_end_queued (engine, call->owner, id, error))
+    return NULL;
   return run_describe (engine, call->owner, id, error);
 }
 
@@ -221,7 +253,7 @@ run_end (const struct operation_call *call, GError **error)
 
 #define UNDER_WAY \
     TEXT ("run_id", "Its id."), \
-    TEXT ("state", "running or ended."), \
+    TEXT ("state", "running or ended; of a cluster's background run also queued, while it waits for a node."), \
     TEXT_0 ("started", "In UTC."), \
     TEXT_0 ("owner", "Its owner."), \
     TEXT_0 ("conversation", "The conversation to which it belongs."), \

@@ -42,7 +42,7 @@ def test_a_gateway_that_dies(cluster):
     second = cluster.serve("gateway2")
     waited = Stream(second, "POST", "/v1/runs", {"code": FOREVER, "limits": LONG, "stream": True})
     attached = waited.next()[2]["run_id"]
-    background = second.post("/v1/runs", {"code": FOREVER, "limits": LONG, "background": True}).json()["run_id"]
+    background = cluster.background(FOREVER, gateway=second)
     session = second.post("/v1/sessions", {"name": f"s-{unique()}"}).json()
     second.process.kill()
     second.process.wait()

@@ -180,12 +180,6 @@ def on(cluster, name, make):
             return made
 
 
-def background(cluster, code):
-    reply = cluster.east.post("/v1/runs", {"code": code, "limits": LONG, "background": True})
-    assert reply.status == 202, reply
-    return reply.json()
-
-
 def ended(gateway, run_id):
     """The run, if it has ended as far as GATEWAY knows."""
     reply = gateway.get(f"/v1/runs/{run_id}")
@@ -195,9 +189,9 @@ def ended(gateway, run_id):
 
 @pytest.mark.both_users
 def test_what_a_dead_node_leaves(cluster):
-    done = on(cluster, "one", lambda: background(cluster, "print('kept')"))["run_id"]
+    done = cluster.background("print('kept')", "one")
     assert cluster.east.get(f"/v1/runs/{done}?wait_ms=60000").json()["result"]["stdout"] == "kept\n"
-    lost = on(cluster, "one", lambda: background(cluster, FOREVER))["run_id"]
+    lost = cluster.background(FOREVER, "one", once=True)
     open_stream, stream = cluster.stream("one")
     session = on(cluster, "one", lambda: cluster.east.post("/v1/sessions", {"name": f"s-{unique()}"}).json())
     wait_until(lambda: cluster.sql(f"SELECT 1 FROM underway WHERE id IN ('{session['session_id']}', '{stream}')").count("1") == 2, "they are noted")
@@ -232,13 +226,13 @@ def test_a_node_that_leaves_ends_its_sessions(cluster):
 
 def test_an_outage_of_the_database_ends_nobody(cluster):
     session = cluster.east.post("/v1/sessions", {}).json()["session_id"]
-    run_id = background(cluster, FOREVER)["run_id"]
-    wait_until(lambda: cluster.sql(f"SELECT 1 FROM underway WHERE id IN ('{session}', '{run_id}')").count("1") == 2, "they are noted")
+    run_id = cluster.background(FOREVER)
+    wait_until(lambda: cluster.sql(f"SELECT 1 FROM underway WHERE id = '{session}'") == "1", "it is noted")
     cluster.postgres.down()
     cluster.postgres.up()
     cluster.sql("UPDATE instances SET beat_ms = 1")  # as it would be after a long one
     wait_until(lambda: cluster.sql("SELECT count(*) FROM instances WHERE beat_ms = 1") == "0", "they give signs of life")
-    assert cluster.sql(f"SELECT reason FROM underway WHERE id IN ('{session}', '{run_id}')").strip() == ""
+    assert cluster.sql(f"SELECT reason FROM underway WHERE id = '{session}'").strip() == ""
     cluster.postgres.down()
     cluster.database_up()
     assert cluster.west.get(f"/v1/sessions/{session}").status == 200
@@ -246,12 +240,12 @@ def test_an_outage_of_the_database_ends_nobody(cluster):
     assert cluster.west.ask("DELETE", f"/v1/runs/{run_id}").status == 200
     ended_as = cluster.west.get(f"/v1/runs/{run_id}?wait_ms=60000").json()
     assert ended_as["result"]["outcome"] == "cancelled"
-    wait_until(lambda: cluster.sql(f"SELECT count(*) FROM underway WHERE id = '{run_id}'") == "0", "it is no longer under way")
+    wait_until(lambda: cluster.sql(f"SELECT count(*) FROM queued_runs WHERE id = '{run_id}'") == "0", "it is no longer under way")
 
 
 def test_a_node_that_was_taken_for_gone(cluster):
     """It was frozen: what it says of its run comes too late, and its session lives on."""
-    run_id = on(cluster, "two", lambda: background(cluster, FOREVER))["run_id"]
+    open_stream, run_id = on_stream(cluster, "two")
     session = on(cluster, "two", lambda: cluster.east.post("/v1/sessions", {}).json())["session_id"]
     wait_until(lambda: cluster.sql(f"SELECT count(*) FROM underway WHERE id IN ('{session}', '{run_id}')") == "2", "they are noted")
     pid = cluster.made["two"].daemon()
@@ -264,7 +258,7 @@ def test_a_node_that_was_taken_for_gone(cluster):
     wait_until(lambda: len(cluster.nodes()) == 4, "it is back")
     wait_until(lambda: cluster.east.get(f"/v1/sessions/{session}").status == 200, "it lives")
     wait_until(lambda: cluster.sql(f"SELECT ended_ms FROM underway WHERE id = '{session}'") == "0", "others know that")
-    assert cluster.east.ask("DELETE", f"/v1/runs/{run_id}").status == 200
+    open_stream.ending()
     wait_until(lambda: cluster.sql(f"SELECT count(*) FROM underway WHERE id = '{run_id}'") == "0", "it has ended")
     assert cluster.sql(f"SELECT outcome, code_sha256 <> '' FROM records WHERE run_id = '{run_id}'") == "failed|t"
     verified = cluster.made["two"].call("history", "verify")

@@ -228,7 +228,7 @@ export interface ResultData {
 export interface RunningRun {
   /** Its id. */
   run_id: string;
-  /** running or ended. */
+  /** running or ended; of a cluster's background run also queued, while it waits for a node. */
   state: string;
   /** In UTC. */
   started: string | null;
@@ -250,7 +250,7 @@ export interface RunningRun {
 export interface RunState {
   /** Its id. */
   run_id: string;
-  /** running or ended. */
+  /** running or ended; of a cluster's background run also queued, while it waits for a node. */
   state: string;
   /** In UTC. */
   started: string | null;
@@ -1206,6 +1206,8 @@ export interface RunOptions {
   conversation?: string | undefined;
   /** A directory of the host that is /work. */
   workdir?: Workdir | undefined;
+  /** Whether a background run of a cluster is run at most once: not again when its node dies. By default false. */
+  once?: boolean | undefined;
   /** Whether a streamed run continues when the client disconnects, and can be followed again. By default false. */
   detach?: boolean | undefined;
 }

@@ -23,6 +23,7 @@
 #include "interfaces/cli/cli.h"
 #include "interfaces/http/http_node.h"
 #include "interfaces/http/http_server.h"
+#include "interfaces/http/http_worker.h"
 #include "interfaces/mcp/mcp.h"
 #include "interfaces/service/cluster_handover.h"
 #include "interfaces/service/cluster_node.h"
@@ -234,6 +235,9 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
                                                        http_node_is_closed, http_node_connect, http};
     tunnels = tunnel_host_new (cluster, &tunnel_options, error);
   }
+  struct http_worker *worker = cluster && http && !config->cluster_gateway && store_is_shared (config)
+                                   ? http_worker_new (http, cluster)
+                                   : NULL;
   log_info ("adder %s listens on %s", adder_version (), socket);
   tell_ready (options, "R");
   notify_systemd ("READY=1");
@@ -242,6 +246,7 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   gboolean ok = server_loop (server, error);
   notify_systemd ("STOPPING=1");
   cluster_handover_end (service);
+  http_worker_free (worker);
   tunnel_host_free (tunnels);
   http_server_free (http);
   /* Ends the warm-up as well, which may be in the middle of imports. */

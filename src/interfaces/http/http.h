@@ -99,6 +99,9 @@ const struct http_part *http_parts (struct http_request *request, gsize *ret_cou
 /* Whether others may read what goes over the connection: TCP without TLS, from another machine. */
 gboolean http_is_exposed (struct http_request *request);
 
+/* Gives ASKED the id of the run that REQUEST asks for, if it came from the queue of a cluster. */
+void http_set_queued (struct http_request *request, AdderRequest *asked);
+
 /* When the request's first line came, as of g_get_monotonic_time. */
 gint64 http_begun_us (struct http_request *request);
 /* The path as it was sent, without the query. */

@@ -470,12 +470,13 @@ http_connection_start (struct http_server *server, struct http_listener *listene
 }
 
 void
-http_connection_start_vouched (struct http_server *server, int fd, struct principal *vouched,
-                               gboolean exposed)
+http_connection_start_vouched (struct http_server *server, int fd, const struct http_vouched *vouched)
 {
   struct http_connection *connection =
       http_connection_new (server, http_listener_of_nodes (), fd, g_strdup ("other nodes"));
-  connection->vouched = vouched;
-  connection->vouched_exposed = exposed;
+  connection->vouched = vouched->who;
+  connection->vouched_exposed = vouched->exposed;
+  g_strlcpy (connection->run_id, vouched->run_id ? vouched->run_id : "", sizeof connection->run_id);
+  connection->run_again = vouched->run_again;
   http_connection_begin (connection);
 }

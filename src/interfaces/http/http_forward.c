@@ -10,9 +10,11 @@
 #include "engine/host/id.h"
 #include "interfaces/http/http_private.h"
 #include "interfaces/http/http_problem.h"
+#include "interfaces/http/owner.h"
 #include "interfaces/http/run_reply.h"
 #include "library/library.h"
 #include "store/departed.h"
+#include "store/queued.h"
 #include "store/records.h"
 
 #define HEAD_BYTES (64 * 1024) /* of a reply */
@@ -90,7 +92,7 @@ http_forward_passes (const char *name)
 
 /* ---- the request ---- */
 
-static json_t *
+json_t *
 http_forward_head (struct http_request *request)
 {
   json_t *headers = json_array ();
@@ -111,8 +113,7 @@ http_forward_head (struct http_request *request)
                     principal_to_json (http_who (request)), "exposed", http_is_exposed (request));
 }
 
-/* The body as it is sent on; the caller's. */
-static char *
+char *
 http_forward_body (struct http_request *request, gsize *ret_length)
 {
   if (request->body && request->body_read > 0) {
@@ -344,7 +345,8 @@ http_forward_by_id (const char *id, struct cluster *cluster, char ret_tag[8])
 {
   if (!cluster_find_guest (cluster, id, ret_tag))
     g_snprintf (ret_tag, 8, "%06x", id_ending (id));
-  return id_ending (ret_tag) == cluster_own_tag (cluster) ? FORWARD_NOT : FORWARD_NODE;
+  guint32 node = id_ending (ret_tag);
+  return node == cluster_own_tag (cluster) || node == ID_QUEUED ? FORWARD_NOT : FORWARD_NODE;
 }
 
 static gboolean
@@ -473,6 +475,13 @@ http_forward_gather (struct http_request *request, struct cluster *cluster, cons
   for (gsize i = 1; i < json_array_size (answers); i++)
     json_array_extend (json_object_get (answer, member),
                        json_object_get (json_array_get (answers, i), member));
+  const char *owner;
+  struct store *store = request->server->service->engine->store;
+  if (strcmp (member, "runs") == 0 && store_is_shared (store_config (store))) {
+    if (!owner_asked_for (request, &owner))
+      return;
+    (void)queued_list (store, owner, json_object_get (answer, member), NULL);
+  }
   if (answer)
     http_reply_json (request, 200, json_incref (answer));
   else
@@ -480,13 +489,15 @@ http_forward_gather (struct http_request *request, struct cluster *cluster, cons
 }
 
 /* Whether this node answers instead of one that is gone: what that left is in the store. A run that has no
- * record yet may get one (store/underway.h). */
+ * record yet may get one (store/underway.h), or another node (store/queued.h). */
 static gboolean
 http_forward_inherits (struct http_request *request)
 {
   struct store *store = request->server->service->engine->store;
   const char *session = http_parameter (request, "session"), *run = http_parameter (request, "run");
   const char *path = request->route->path;
+  if (run && id_is_queued (run))
+    return TRUE;
   if (session && g_str_has_prefix (path, "/v1/sessions/"))
     return departed_find_session (store_departed (store), http_who (request)->owner, session, NULL);
   g_autoptr (json_t) record =
@@ -511,7 +522,7 @@ enum passed { PASSED, PASSED_NOT, PASSED_AGAIN };
 
 /* PASSED_NOT: it is answered here. PASSED_AGAIN: its session has moved meanwhile. */
 static enum passed
-http_forward_pass (struct http_request *request, struct cluster *cluster, const char *tag)
+http_forward_to (struct http_request *request, struct cluster *cluster, const char *tag)
 {
   g_autoptr (GError) problem = NULL;
   gsize length;
@@ -548,6 +559,12 @@ http_forward_pass (struct http_request *request, struct cluster *cluster, const 
 }
 
 gboolean
+http_forward_pass (struct http_request *request, struct cluster *cluster, const char *tag)
+{
+  return http_forward_to (request, cluster, tag) == PASSED;
+}
+
+gboolean
 http_forward (struct http_request *request)
 {
   struct cluster *cluster = request->server->service->engine->cluster;
@@ -555,13 +572,15 @@ http_forward (struct http_request *request)
   char tag[8];
   if (!cluster || request->connection->vouched || !http_who (request))
     return FALSE;
+  if (http_queue (request, cluster))
+    return TRUE;
   for (;;) {
     enum forward where = http_forward_where (request, cluster, tag, &member);
     if (where == FORWARD_ALL)
       http_forward_gather (request, cluster, member);
     if (where == FORWARD_ALL || where == FORWARD_NOT)
       return where == FORWARD_ALL;
-    enum passed passed = http_forward_pass (request, cluster, where == FORWARD_NODE ? tag : NULL);
+    enum passed passed = http_forward_to (request, cluster, where == FORWARD_NODE ? tag : NULL);
     if (passed != PASSED_AGAIN)
       return passed == PASSED;
   }

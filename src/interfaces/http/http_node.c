@@ -67,7 +67,10 @@ http_node_connect (gpointer data, const json_t *head, char **ret_text, GError **
     principal_unref (who);
     return error_from_errno (error, errno, "cannot make sockets for a request of another node"), -1;
   }
-  http_connection_start_vouched (server, pair[1], who, json_is_true (json_object_get (head, "exposed")));
+  const char *run_id = json_string_value (json_object_get (head, "run_id"));
+  const struct http_vouched vouched = {who, json_is_true (json_object_get (head, "exposed")), run_id,
+                                       !json_is_true (json_object_get (head, "once"))};
+  http_connection_start_vouched (server, pair[1], &vouched);
   *ret_text = g_steal_pointer (&text);
   return pair[0];
 }

@@ -58,7 +58,15 @@ http_call_init (struct http_request *request, struct http_call *ret_call, GError
 {
   *ret_call = (struct http_call){gather_params (request, http_route (request)->called), -1, {0}};
   gboolean ok = http_operations_open_directory (request, ret_call, error);
-  ret_call->caller = (struct operation_caller){
+  http_call_caller (request, &ret_call->caller);
+  ret_call->caller.fd = ret_call->directory_fd;
+  return ok;
+}
+
+void
+http_call_caller (struct http_request *request, struct operation_caller *ret_caller)
+{
+  *ret_caller = (struct operation_caller){
       .engine = http_service (request)->engine,
       .owner = http_who (request)->owner,
       .role = http_who (request)->role,
@@ -68,9 +76,8 @@ http_call_init (struct http_request *request, struct http_call *ret_call, GError
       .front_end = "http",
       .at_terminal = http_at_terminal (request),
       .watch_fd = http_watch_fd (request),
-      .fd = ret_call->directory_fd,
+      .fd = -1,
   };
-  return ok;
 }
 
 void

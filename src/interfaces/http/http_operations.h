@@ -15,6 +15,8 @@ struct http_call {
 /* Fills *RET_CALL, which must be cleared even on failure: FALSE with ERROR. A directory that the parameter
  * `workdir` names by a root is opened, and becomes {path, mode}. */
 gboolean http_call_init (struct http_request *request, struct http_call *ret_call, GError **error);
+/* The caller alone, without a descriptor. */
+void http_call_caller (struct http_request *request, struct operation_caller *ret_caller);
 void http_call_clear (struct http_call *call);
 
 /* Calls the route's operation, and replies. */

@@ -7,6 +7,7 @@
 #include "common/guarded.h"
 #include "common/local_socket.h"
 #include "common/trace.h"
+#include "engine/host/id.h"
 #include "interfaces/http/http_problem.h"
 #include "interfaces/http/http_server.h"
 #include "interfaces/http/identify.h"
@@ -32,6 +33,8 @@ struct http_listener {
 
 LOCK_CLASS (http_server);
 LOCK_CLASS (http_opening);
+
+struct cluster;
 
 struct http_server {
   struct service *service;
@@ -89,6 +92,8 @@ struct http_connection {
   struct identify_peer account; /* of who connected, over TCP */
   struct principal *vouched;    /* the caller that another node identified; NULL: it is no other node's */
   gboolean vouched_exposed;     /* they came to that node over a network without encryption */
+  char run_id[ID_BYTES];        /* of the run that it asks for, from the queue of the cluster; "": none */
+  gboolean run_again;           /* that may be run more than once */
   enum http_phase phase;
   gint64 deadline_us;
   guint64 requests;
@@ -140,12 +145,27 @@ struct http_request {
 
 /* http_connection.c */
 void http_connection_start (struct http_server *server, struct http_listener *listener, int fd, char *peer);
-/* The same for a request of another node, whose caller VOUCHED is taken. */
-void http_connection_start_vouched (struct http_server *server, int fd, struct principal *vouched,
-                                    gboolean exposed);
+/* The same for a request of another node, whose caller WHO is taken. */
+struct http_vouched {
+  struct principal *who;
+  gboolean exposed;
+  const char *run_id; /* of the run that it asks for; NULL: a new one */
+  gboolean run_again;
+};
+void http_connection_start_vouched (struct http_server *server, int fd, const struct http_vouched *vouched);
 
 /* http_forward.c: has another node of the cluster answer it, if one should. FALSE: this one answers. */
 gboolean http_forward (struct http_request *request);
+/* What another daemon needs of REQUEST: its head, and its body. Both are the caller's. */
+json_t *http_forward_head (struct http_request *request);
+char *http_forward_body (struct http_request *request, gsize *ret_length);
+/* Has the node with the TAG answer (NULL: any with room). FALSE: it is gone, and this one can tell instead.
+ */
+gboolean http_forward_pass (struct http_request *request, struct cluster *cluster, const char *tag);
+
+/* http_queue.c: queues it, if it is for the queue of the cluster, or answers what is asked about a run that
+ * came by that. FALSE: it is neither, or this daemon answers. */
+gboolean http_queue (struct http_request *request, struct cluster *cluster);
 
 /* http_request.c */
 struct http_request *http_request_new (struct http_connection *connection, const char *target);

@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "interfaces/http/http_multipart.h"
 #include "interfaces/http/http_private.h"
+#include "library/library.h"
 
 static void
 header_free (gpointer data)
@@ -160,6 +161,14 @@ http_is_exposed (struct http_request *request)
   if (request->connection->vouched)
     return request->connection->vouched_exposed;
   return listener->tcp && !listener->tls && !http_listen_is_near (http_watch_fd (request));
+}
+
+void
+http_set_queued (struct http_request *request, AdderRequest *asked)
+{
+  const struct http_connection *connection = request->connection;
+  if (*connection->run_id)
+    library_set_queued (asked, connection->run_id, connection->run_again);
 }
 
 void

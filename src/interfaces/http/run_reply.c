@@ -4,6 +4,7 @@
 #include "interfaces/http/run_reply.h"
 
 #include "common/json.h"
+#include "engine/host/id.h"
 #include "interfaces/service/quota.h"
 #include "library/library.h"
 #include "library/run_log.h"
@@ -84,6 +85,7 @@ run_reply_start (struct http_request *request, AdderRequest *asked, const json_t
       adder_request_set_watch (asked, -1);
       running->log = run_log_new (service->config->http_event_bytes);
     }
+    http_set_queued (request, asked);
     running->run = adder_run_start (service->engine, asked);
     const struct run_note note = {running->owner, running->conversation, running->session, "http",
                                   background,     running->log};
@@ -186,7 +188,8 @@ reply_background (struct http_request *request, struct running *running)
   g_autofree char *place = g_strdup_printf ("/v1/runs/%s", id);
   json_t *shown = runs_show (service->engine->runs, running->owner, id, NULL);
   /* What is accepted leaves a record, whatever happens to this node. */
-  departed_settle (store_departed (service->engine->store));
+  if (!id_is_queued (id))
+    departed_settle (store_departed (service->engine->store));
   if (!run_reply_let_go (request, running)) {
     json_decref (shown);
     return;

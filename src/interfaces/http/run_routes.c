@@ -64,6 +64,9 @@ run_routes_handle_ask (struct http_request *request)
   ASK_FLAG ("detach", "Whether a streamed run continues when the client disconnects, and can be followed again.")
 #define ASK_BACKGROUND ASK_FLAG ("background", "Whether it goes on without the client.")
 
+#define ASK_ONCE \
+  ASK_FLAG ("once", "Whether a background run of a cluster is run at most once: not again when its node dies.")
+
 #define RUN_TEXT \
   " With `stream` the reply is a stream of events: `started`, `stdout`, `stderr`, `display` and, as the last, " \
   "`result`, each with its number as id. With `background` it is 202 at once and the run goes on by itself."
@@ -74,7 +77,8 @@ run_routes_handle_ask (struct http_request *request)
   "and, as the last, `answer` or `problem`, a problem document."
 /* clang-format on */
 
-static const struct field run_fields[] = {ASK_STREAM, ASK_BACKGROUND, ASK_DETACH, {0}};
+static const struct field run_fields[] = {ASK_STREAM, ASK_BACKGROUND, ASK_ONCE, ASK_DETACH, {0}};
+static const struct field cell_fields[] = {ASK_STREAM, ASK_BACKGROUND, ASK_DETACH, {0}};
 static const struct field stream_fields[] = {ASK_STREAM, {0}};
 
 static const struct field *const run_replies[] = {result_fields, run_show_fields, NULL};
@@ -89,7 +93,7 @@ struct run_route {
 
 static const struct run_route table[] = {
     {"run.new", RUN_TEXT, run_fields, run_replies, run_routes_handle_run},
-    {"session.cell", RUN_TEXT, run_fields, run_replies, run_routes_handle_run},
+    {"session.cell", RUN_TEXT, cell_fields, run_replies, run_routes_handle_run},
     {"session.replay", REPLAY_TEXT, stream_fields, NULL, run_routes_handle_replay},
     {"model.ask", ANSWER_TEXT, stream_fields, NULL, run_routes_handle_ask},
 };

@@ -253,7 +253,7 @@ class RunningRun:
     run_id: str
     """Its id."""
     state: str
-    """running or ended."""
+    """running or ended; of a cluster's background run also queued, while it waits for a node."""
     can_follow: bool
     """Whether its events can be read: it is a background or detached run, and they are held."""
     started: Optional[str] = None
@@ -277,7 +277,7 @@ class RunState(RunStateMethods):
     run_id: str
     """Its id."""
     state: str
-    """running or ended."""
+    """running or ended; of a cluster's background run also queued, while it waits for a node."""
     can_follow: bool
     """Whether its events can be read: it is a background or detached run, and they are held."""
     started: Optional[str] = None

@@ -93,6 +93,8 @@ class RunOptions(TypedDict, total=False):
     """The caller's name for the conversation."""
     workdir: Workdir
     """A directory of the host that is /work."""
+    once: bool
+    """Whether a background run of a cluster is run at most once: not again when its node dies. By default false."""
     detach: bool
     """Whether a streamed run continues when the client disconnects, and can be followed again. By default false."""
     timeout: float

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A node runs what it pulls from the queue of the cluster (cluster/work_queue.h), as if the daemon that
+ * queued it passed the request on, with the id that it was queued with. The run's row decides whether it
+ * begins (store/queued.h), and the message stays in the queue until the row is gone. */
+#include "interfaces/http/http_worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "adder_types.h"
+#include "base/fd.h"
+#include "cluster/work_queue.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "engine/engine.h"
+#include "interfaces/http/http_node.h"
+#include "interfaces/http/http_private.h"
+#include "library/library.h"
+#include "library/runs.h"
+#include "store/queued.h"
+
+#define BUSY_MS     1000 /* how often the queue hears that a run is under way */
+#define AGAIN_MS    1000 /* until it is looked at again */
+#define CHECK_US    (5 * G_USEC_PER_SEC)
+#define REPLY_BYTES (1024 * 1024)
+
+struct http_worker {
+  struct http_server *server;
+  struct cluster *cluster;
+  struct work_host *host;
+};
+
+/* One run. */
+struct worker_run {
+  struct http_worker *worker;
+  struct work *work;
+  const char *id;
+  struct store *store;
+  struct runs *runs;
+  const char *instance;
+};
+
+/* ---- the request ---- */
+
+/* Waits until FD is ready, and says so meanwhile. */
+static void
+worker_wait (const struct worker_run *run, int fd, short what)
+{
+  struct pollfd ready = {fd, what, 0};
+  while (poll (&ready, 1, BUSY_MS) <= 0)
+    work_say_busy (run->work);
+}
+
+static gboolean
+worker_send (const struct worker_run *run, int fd, const char *bytes, gsize length)
+{
+  while (length > 0) {
+    ssize_t n = send (fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+      return FALSE;
+    if (n <= 0) {
+      worker_wait (run, fd, POLLOUT);
+      continue;
+    }
+    bytes += n;
+    length -= (gsize)n;
+  }
+  return TRUE;
+}
+
+/* All of the reply, as far as it came. */
+static void
+worker_receive (const struct worker_run *run, int fd, GString *reply)
+{
+  char buffer[4096];
+  while (reply->len < REPLY_BYTES) {
+    ssize_t n = recv (fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n > 0)
+      g_string_append_len (reply, buffer, n);
+    else if (n < 0 && (errno == EAGAIN || errno == EINTR))
+      worker_wait (run, fd, POLLIN);
+    else
+      return;
+  }
+}
+
+/* The status of what this node answers, 0: nothing; and why it is no success, the caller's. */
+static int
+worker_ask (const struct worker_run *run, char **ret_why)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *text = NULL;
+  autoclose int fd = http_node_connect (run->worker->server, run->work->head, &text, &problem);
+  if (fd < 0) {
+    *ret_why = g_strdup (problem->message);
+    return 400;
+  }
+  g_autoptr (GString) reply = g_string_new (NULL);
+  if (worker_send (run, fd, text, strlen (text)) && worker_send (run, fd, run->work->body, run->work->length))
+    worker_receive (run, fd, reply);
+  const char *blank = strchr (reply->str, ' '), *body = strstr (reply->str, "\r\n\r\n");
+  g_autoptr (json_t) document =
+      body ? json_parse_object (body + 4, strlen (body + 4), "a reply", NULL) : NULL;
+  *ret_why = g_strdup (json_member_text (document, "detail"));
+  return blank && body ? (int)g_ascii_strtoull (blank, NULL, 10) : 0;
+}
+
+/* ---- the run ---- */
+
+/* Another daemon has it, since this one was silent: what it does here counts no more. */
+static void
+worker_check (const struct worker_run *run)
+{
+  g_autoptr (GError) problem = NULL;
+  struct queued_place place;
+  g_autoptr (json_t) shown = queued_show (run->store, NULL, run->id, &place, &problem);
+  gboolean lost = shown ? strcmp (place.instance, run->instance) != 0
+                        : g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
+  if (lost)
+    runs_hand_back (run->runs, run->id);
+}
+
+/* TRUE: it ended as something that another node has to do again, as if it had not been tried. */
+static gboolean
+worker_await (const struct worker_run *run)
+{
+  for (gint64 checked_us = g_get_monotonic_time ();;) {
+    g_autoptr (json_t) shown = runs_show (run->runs, NULL, run->id, NULL);
+    if (!shown || strcmp (json_member_text (shown, "state"), "ended") == 0) {
+      const char *outcome = json_member_text (json_object_get (shown, "result"), "outcome");
+      return strcmp (outcome, adder_outcome_name (ADDER_OUTCOME_BUSY)) == 0 ||
+             strcmp (outcome, adder_outcome_name (ADDER_OUTCOME_CANCELLED)) == 0;
+    }
+    runs_wait (run->runs, NULL, run->id, BUSY_MS, -1);
+    work_say_busy (run->work);
+    if (g_get_monotonic_time () - checked_us < CHECK_US)
+      continue;
+    worker_check (run);
+    checked_us = g_get_monotonic_time ();
+  }
+}
+
+static void
+worker_say (const struct worker_run *run, const GError *problem)
+{
+  log_warning ("cluster: the run %s of the queue: %s", run->id, problem->message);
+}
+
+/* Others can ask about it here from now on. */
+static void
+worker_start (const struct worker_run *run)
+{
+  g_autoptr (GError) problem = NULL;
+  gboolean cancelled;
+  if (!queued_start (run->store, run->id, run->instance, &cancelled, &problem))
+    worker_say (run, problem);
+  else if (cancelled)
+    (void)runs_cancel (run->runs, NULL, run->id, NULL);
+}
+
+/* Without the database it is not known whether the run is on record: who pulls it next finds out. */
+static guint64
+worker_settle (const struct worker_run *run, gboolean untried)
+{
+  g_autoptr (GError) problem = NULL;
+  gboolean over;
+  if (queued_settle (run->store, run->id, run->instance, untried, &over, &problem))
+    return over ? WORK_DONE : AGAIN_MS;
+  worker_say (run, problem);
+  return AGAIN_MS;
+}
+
+static guint64
+worker_refuse (const struct worker_run *run, const char *why)
+{
+  g_autoptr (GError) problem = NULL;
+  const struct departed_end end = {.type = "Refused", .message = why};
+  if (queued_end (run->store, run->id, run->instance, &end, &problem))
+    return WORK_DONE;
+  worker_say (run, problem);
+  return AGAIN_MS;
+}
+
+static guint64
+worker_run_it (const struct worker_run *run)
+{
+  g_autofree char *why = NULL;
+  int status = worker_ask (run, &why);
+  if (status == 202) {
+    worker_start (run);
+    return worker_settle (run, worker_await (run));
+  }
+  if (status >= 400 && status < 500 && status != 429)
+    return worker_refuse (run, why);
+  /* This node had no room, or ends; anything else counts. */
+  return worker_settle (run, status == 0 || status == 429 || status == 503);
+}
+
+static gboolean
+worker_is_alive (gpointer data, const char *instance)
+{
+  struct cluster *cluster = data;
+  return strcmp (instance, cluster_instance (cluster)) == 0 || cluster_knows (cluster, instance, NULL);
+}
+
+static void
+worker_fill_holder (struct http_worker *worker, struct queued_holder *ret_holder, char ret_tag[8],
+                    struct departed_end *ret_cancelled)
+{
+  g_snprintf (ret_tag, 8, "%06x", cluster_own_tag (worker->cluster));
+  library_queued_cancelled (ret_cancelled);
+  *ret_holder = (struct queued_holder){.instance = cluster_instance (worker->cluster),
+                                       .tag = ret_tag,
+                                       .tries = worker->server->config->cluster_queue_tries,
+                                       .is_alive = worker_is_alive,
+                                       .data = worker->cluster,
+                                       .cancelled = ret_cancelled};
+}
+
+static guint64
+worker_work (gpointer data, struct work *work)
+{
+  g_autoptr (GError) problem = NULL;
+  struct http_worker *worker = data;
+  AdderEngine *engine = worker->server->service->engine;
+  const struct worker_run run = {worker,        work,         json_member_text (work->head, "run_id"),
+                                 engine->store, engine->runs, cluster_instance (worker->cluster)};
+  struct departed_end cancelled;
+  struct queued_holder holder;
+  char tag[8];
+  if (!id_is_queued (run.id))
+    return WORK_DONE;
+  worker_fill_holder (worker, &holder, tag, &cancelled);
+  switch (queued_claim (run.store, run.id, &holder, &problem)) {
+  case QUEUED_TAKEN:
+    return worker_run_it (&run);
+  case QUEUED_OVER:
+    return WORK_DONE;
+  case QUEUED_FAILED:
+    worker_say (&run, problem);
+    return AGAIN_MS;
+  case QUEUED_HELD:
+  default:
+    return AGAIN_MS;
+  }
+}
+
+/* ---- the worker ---- */
+
+/* Whatever else runs here takes room as well. */
+static gboolean
+worker_is_closed (gpointer data)
+{
+  struct http_worker *worker = data;
+  if (http_node_is_closed (worker->server))
+    return TRUE;
+  g_autoptr (json_t) status = engine_status (worker->server->service->engine->engine);
+  json_int_t used = json_integer_value (json_object_get (status, "running")) +
+                    json_integer_value (json_object_get (status, "waiting"));
+  return used >= (json_int_t)worker->server->config->max_running;
+}
+
+static void
+worker_tick (gpointer data)
+{
+  g_autoptr (GError) problem = NULL;
+  struct http_worker *worker = data;
+  struct departed_end cancelled;
+  struct queued_holder holder;
+  char tag[8];
+  worker_fill_holder (worker, &holder, tag, &cancelled);
+  if (!queued_sweep (worker->server->service->engine->store, &holder, &problem))
+    log_warning ("cluster: the queue of runs: %s", problem->message);
+}
+
+struct http_worker *
+http_worker_new (struct http_server *server, struct cluster *cluster)
+{
+  struct http_worker *worker = g_new0 (struct http_worker, 1);
+  worker->server = server;
+  worker->cluster = cluster;
+  const struct work_host_options options = {(guint)server->config->max_running, worker_is_closed, worker_work,
+                                            worker_tick, worker};
+  worker->host = work_host_new (cluster, &options);
+  return worker;
+}
+
+void
+http_worker_free (struct http_worker *worker)
+{
+  if (!worker)
+    return;
+  work_host_close (worker->host);
+  runs_close (worker->server->service->engine->runs);
+  work_host_free (worker->host);
+  g_free (worker);
+}
