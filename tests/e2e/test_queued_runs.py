@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Background runs of a cluster wait in a queue of JetStream until a node has them on record: what happens when nodes, gateways and
+servers die meanwhile. Each run leaves a file in a directory of this host when it begins, so executions can be counted."""
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import tempfile
+
+import pytest
+
+from cluster_world import NODES, SECRET, Cluster
+from harness import unique, wait_until
+from http_bed import Stream
+from nats_client import Client, mac
+from nats_world import Nats
+from test_cluster import documented_permissions
+
+pytestmark = pytest.mark.slow
+PLACES = 2  # of each node
+TRIES = 2
+LOGIN = ("mallory", "anything")
+# It begins, waits for a file, and ends.
+CODE = """
+import os, time
+open(f"/work/{name}.{os.urandom(8).hex()}", "w").close()
+while not os.path.exists(f"/work/go-{name}"):
+    time.sleep(0.02)
+print("done")
+"""
+
+
+def restricted():
+    """Adder has the permissions that docs/cluster.md documents, and somebody else all but the secret."""
+    users = f"{{user: adder, password: sesame, permissions: {{ {documented_permissions()} }} }}, {{user: {LOGIN[0]}, password: {LOGIN[1]}}}"
+    nats = Nats(f"authorization {{ users: [{users}] }}\n")
+    nats.account = "adder:sesame@"
+    return nats
+
+
+class Queue(Cluster):
+    def __init__(self, make, user):
+        self.effects = pathlib.Path(tempfile.mkdtemp(prefix="adder-effects-", dir="/tmp"))
+        self.effects.chmod(0o777)
+        lines = f"roots = effects={self.effects}:rw\nmax_background = 16\n[pool]\nmax_running = {PLACES}\n"
+        super().__init__(make, user, http=lines, cluster=f"queue_tries = {TRIES}\nqueue_bytes = 1MiB\n", nats=restricted)
+        self.gateway.secret = self.gateway.token("runner", "--role", "admin", "--may-decide", "--roots", "effects")
+
+    def end(self):
+        super().end()
+        shutil.rmtree(self.effects)
+
+    def put(self, name=None, **body):
+        """A run that waits for `go`: its name, and its id."""
+        name = name or unique()
+        asked = {"code": CODE, "values": {"name": name}, "workdir": {"root": "effects", "mode": "rw"}, "background": True, **body}
+        reply = self.gateway.post("/v1/runs", asked)
+        assert reply.status == 202, reply
+        assert reply.json()["state"] == "queued" and reply.headers["Location"] == "/v1/runs/" + reply.json()["run_id"]
+        return name, reply.json()["run_id"]
+
+    def begun(self, name):
+        return len(list(self.effects.glob(f"{name}.*")))
+
+    def wait_begun(self, name, times=1):
+        wait_until(lambda: self.begun(name) == times, f"it has begun {times} times")
+
+    def go(self, *names):
+        for name in names:
+            (self.effects / f"go-{name}").touch()
+
+    def holder(self, run_id):
+        """The name of the node that has it."""
+        return self.sql(f"SELECT node FROM queued_runs WHERE id = '{run_id}'").strip().partition("-")[0]
+
+    def show(self, run_id, wait_ms=0):
+        reply = self.gateway.get(f"/v1/runs/{run_id}?wait_ms={wait_ms}")
+        assert reply.status == 200, reply
+        return reply.json()
+
+    def ended(self, run_id):
+        """As it ended, once it is on record."""
+        told = self.show(run_id, 60000)
+        assert told["state"] == "ended" and told["run_id"] == run_id and told["record"], told
+        assert self.sql(f"SELECT count(*) FROM records WHERE run_id = '{run_id}'") == "1"
+        return told
+
+    def running(self):
+        """How many run on each node."""
+        return {node["node"].partition("-")[0]: node["running"] for node in self.gateway.get("/v1/nodes").json()["nodes"]}
+
+    def signal(self, how):
+        for name in NODES:
+            os.kill(self.made[name].daemon(), how)
+
+    def is_empty(self):
+        """Nothing is left of what was queued, here and at NATS."""
+        wait_until(lambda: self.sql("SELECT count(*) FROM queued_runs") == "0", "no run has a row")
+        wait_until(lambda: self.messages() == 0, "no message is left")
+
+    def messages(self):
+        client = Client(self.nats.port, login=LOGIN)
+        try:
+            client.subscribe("answer")
+            client.publish("$JS.API.STREAM.INFO.adder-runs", b"", "answer")
+            return json.loads(client.next()[2])["state"]["messages"]
+        finally:
+            client.close()
+
+    def publish(self, message):
+        client = Client(self.nats.port, login=LOGIN)
+        client.publish("adder.1.queue", message)
+        client.flush()
+        client.close()
+
+
+@pytest.fixture(scope="module")
+def shared(make_shared_adder, user):
+    cluster = Queue(make_shared_adder, user)
+    yield cluster
+    cluster.end()
+
+
+@pytest.fixture
+def cluster(shared):
+    """Whose nodes and servers are up, before a test and after it, and whose queue is empty afterwards."""
+    yield shared
+    shared.is_empty()
+    assert "Permissions Violation" not in (shared.nats.directory / "log").read_text()
+
+
+def refused(reply, status, *words):
+    assert reply.status == status and all(word in reply.json()["detail"] for word in words), reply
+
+
+def test_a_run_of_a_node_that_dies_is_finished_by_another(cluster):
+    name, run_id = cluster.put()
+    cluster.wait_begun(name)
+    first = cluster.holder(run_id)
+    assert cluster.show(run_id)["state"] == "running"
+    cluster.made[first].kill()
+    cluster.wait_begun(name, 2)
+    assert cluster.holder(run_id) != first
+    cluster.go(name)
+    told = cluster.ended(run_id)
+    assert told["result"]["stdout"] == "done\n" and told["record"]["outcome"] == "ok"
+    assert not told["record"]["node"].startswith(first)
+    cluster.start(first)
+    assert cluster.ended(run_id)["result"]["stdout"] == "done\n"
+    assert cluster.begun(name) == 2
+    verified = cluster.made["two"].call("history", "verify")
+    assert verified.returncode == 0, verified
+
+
+def test_once_is_not_run_again(cluster):
+    name, run_id = cluster.put(once=True)
+    cluster.wait_begun(name)
+    first = cluster.holder(run_id)
+    cluster.made[first].kill()
+    error = cluster.ended(run_id)["record"]["more"]["error"]
+    assert error["type"] == "NodeLost" and "at most once" in error["message"] and first in error["message"]
+    cluster.start(first)
+    assert cluster.begun(name) == 1
+    name, run_id = cluster.put(once=True)
+    cluster.go(name)
+    assert cluster.ended(run_id)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1, "where nothing dies, it ends well"
+
+
+def test_one_that_takes_its_nodes_along_is_given_up(cluster):
+    name, run_id = cluster.put()
+    for time in range(TRIES):
+        cluster.wait_begun(name, time + 1)
+        holder = wait_until(lambda: cluster.show(run_id)["state"] == "running" and cluster.holder(run_id), "it runs")
+        cluster.made[holder].kill()
+        cluster.start(holder)
+    error = cluster.ended(run_id)["record"]["more"]["error"]
+    assert error["type"] == "NodeLost" and f"tried {TRIES} times" in error["message"], error
+    assert cluster.begun(name) == TRIES
+
+
+def test_a_node_that_stops_hands_its_runs_on(cluster):
+    name, run_id = cluster.put()
+    cluster.wait_begun(name)
+    first = cluster.holder(run_id)
+    assert cluster.made[first].call("serve", "stop", "--force").returncode == 0
+    assert (cluster.made[first].runtime / "adder.log").read_text().endswith("info: ended\n")
+    cluster.wait_begun(name, 2)
+    assert cluster.sql(f"SELECT tries FROM queued_runs WHERE id = '{run_id}'") == "1", "the first does not count"
+    cluster.start(first)
+    cluster.go(name)
+    assert cluster.ended(run_id)["record"]["outcome"] == "ok"
+
+
+def test_a_node_that_freezes_gives_up_what_another_has(cluster):
+    name, run_id = cluster.put()
+    cluster.wait_begun(name)
+    first = cluster.holder(run_id)
+    pid = cluster.made[first].daemon()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        cluster.wait_begun(name, 2)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: len(cluster.nodes()) == 3, "it is back")
+    wait_until(lambda: cluster.running()[first] == 0, "it has ended there")
+    assert cluster.show(run_id)["state"] == "running" and cluster.holder(run_id) != first
+    cluster.go(name)
+    assert cluster.ended(run_id)["record"]["outcome"] == "ok" and cluster.begun(name) == 2
+
+
+def test_a_gateway_that_dies_meanwhile(cluster):
+    name, run_id = cluster.put()
+    cluster.wait_begun(name)
+    cluster.gateway.process.kill()
+    cluster.gateway.process.wait()
+    cluster.gateway.start()
+    assert cluster.show(run_id)["state"] == "running"
+    cluster.go(name)
+    assert cluster.ended(run_id)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1
+
+
+def test_where_no_node_has_room_it_waits_its_turn(cluster):
+    runs = [cluster.put() for _ in range(2 * PLACES)]
+    for name, _ in runs:
+        cluster.wait_begun(name)
+    late, run_id = cluster.put()
+    assert cluster.show(run_id, 200)["state"] == "queued" and cluster.begun(late) == 0
+    assert [run["run_id"] for run in cluster.gateway.get("/v1/runs").json()["runs"] if run["state"] == "queued"] == [run_id]
+    stream = Stream(cluster.gateway, "POST", "/v1/runs", {"code": "1", "stream": True})
+    stream.close()  # others wait as before
+    cluster.go(late, *(name for name, _ in runs))
+    with_events = Stream(cluster.gateway, "GET", f"/v1/runs/{run_id}/events")
+    assert [event[1] for event in with_events.rest()] == ["started", "stdout", "result"]
+    assert cluster.ended(run_id)["result"]["stdout"] == "done\n"
+    for name, other in runs:
+        assert cluster.ended(other)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1
+
+
+def test_one_that_waits_can_be_cancelled(cluster):
+    cluster.signal(signal.SIGSTOP)
+    try:
+        name, run_id = cluster.put()
+        reply = cluster.gateway.ask("DELETE", f"/v1/runs/{run_id}")
+        assert reply.status == 200 and reply.json()["state"] == "ended" and reply.json()["record"]["outcome"] == "cancelled", reply
+        other, other_id = cluster.put()
+    finally:
+        cluster.signal(signal.SIGCONT)
+    cluster.go(name, other)
+    assert cluster.ended(other_id)["result"]["stdout"] == "done\n"
+    cluster.is_empty()
+    assert cluster.begun(name) == 0 and cluster.ended(run_id)["record"]["outcome"] == "cancelled"
+
+
+def test_one_that_runs_can_be_cancelled(cluster):
+    name, run_id = cluster.put()
+    cluster.wait_begun(name)
+    wait_until(lambda: cluster.show(run_id)["state"] == "running", "it runs")
+    assert cluster.gateway.ask("DELETE", f"/v1/runs/{run_id}").status == 200
+    told = cluster.ended(run_id)
+    assert told["record"]["outcome"] == told["result"]["outcome"] == "cancelled" and cluster.begun(name) == 1
+
+
+def signed(secret, head, body):
+    head = {**head, "length": len(body), "sha256": hashlib.sha256(body).hexdigest()}
+    text = json.dumps(head).encode()
+    return mac(secret.encode(), text).hex().encode() + b" " + text + b"\n" + body
+
+
+def test_messages_that_are_forged_or_come_again_run_nothing(cluster):
+    client = Client(cluster.nats.port, login=LOGIN)
+    client.subscribe("adder.1.queue")
+    name, run_id = cluster.put()
+    cluster.go(name)
+    recorded = client.next()[2]
+    client.close()
+    assert cluster.ended(run_id)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1
+    cluster.is_empty()
+    head = {"method": "POST", "target": "/v1/runs", "headers": [["Content-Type", "application/json"]], "caller": {"role": "admin", "owner": "mallory"}}
+    forged = json.dumps({"code": CODE, "values": {"name": name}, "workdir": {"root": "effects", "mode": "rw"}, "background": True}).encode()
+    unknown = f"{run_id[:-7]}{'0' if run_id[-7] != '0' else '1'}000000"
+    for message in (
+        recorded,
+        recorded[:-1] + b" ",
+        signed("x" * 64, head | {"run_id": run_id}, forged),
+        signed(SECRET, head | {"run_id": unknown}, forged),  # of who has the secret, but no row
+        signed(SECRET, head | {"run_id": run_id[:-6] + "abcdef"}, forged),
+        b"nonsense",
+    ):
+        cluster.publish(message)
+    cluster.is_empty()
+    assert cluster.begun(name) == 1
+    assert cluster.sql(f"SELECT count(*) FROM records WHERE run_id IN ('{run_id}', '{unknown}')") == "1"
+
+
+def test_mistakes_are_told_at_once(cluster):
+    refused(cluster.gateway.post("/v1/runs", {"code": "1", "background": True, "profile": "nothing"}), 404, "nothing")
+    refused(cluster.gateway.post("/v1/runs", {"code": "1", "background": True, "stream": True}), 400, "streamed")
+    assert cluster.sql("SELECT count(*) FROM queued_runs") == "0"
+
+
+def test_what_a_node_refuses_is_on_record(cluster):
+    reply = cluster.gateway.post("/v1/runs", {"code": "1", "background": True, "workdir": {"root": "effects", "path": "missing"}})
+    assert reply.status == 202, reply
+    record = cluster.ended(reply.json()["run_id"])["record"]
+    assert record["outcome"] == "failed" and "missing" in record["more"]["error"]["message"], record
+
+
+def test_bounds_of_the_queue(cluster):
+    """Of one owner, and of all; what does not fit leaves no row."""
+    cluster.signal(signal.SIGSTOP)
+    try:
+        large = {"code": "1", "background": True, "description": "", "values": {"x": "a" * 400_000}}
+        accepted = [cluster.gateway.post("/v1/runs", large) for _ in range(2)]
+        assert [reply.status for reply in accepted] == [202, 202], accepted
+        refused(cluster.gateway.post("/v1/runs", large), 429, "queue_bytes")
+        small = [cluster.gateway.post("/v1/runs", {"code": "2", "background": True}) for _ in range(15)]
+        assert [reply.status for reply in small] == [202] * 14 + [429], small
+        refused(small[-1], 429, "max_background")
+    finally:
+        cluster.signal(signal.SIGCONT)
+    for reply in (*accepted, *small[:-1]):
+        assert cluster.ended(reply.json()["run_id"])["record"]["outcome"] == "ok"
+
+
+def test_without_nats_none_is_accepted(cluster):
+    name, run_id = cluster.put()
+    cluster.wait_begun(name)
+    cluster.nats.down()
+    refused(cluster.gateway.post("/v1/runs", {"code": "1", "background": True}), 503, "NATS")
+    cluster.nats.up()
+    wait_until(lambda: len(cluster.nodes()) == 3, "all are there")
+    cluster.go(name)
+    assert cluster.ended(run_id)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1, "its node had it all the time"
+
+
+def test_one_that_nats_has_forgotten_ends(cluster):
+    """Here one that it never had, as old as it would be after queue_age_ms."""
+    name, run_id = cluster.put()
+    forgotten = f"{run_id[:-7]}{'0' if run_id[-7] != '0' else '1'}000000"
+    cluster.sql(
+        "INSERT INTO queued_runs (id, owner, once, tries, instance, tag, node, started, cancelled, note, shown, queued_ms) "
+        f"SELECT '{forgotten}', owner, 0, 0, '', '', '', 0, 0, replace(note, id, '{forgotten}'), replace(shown, id, '{forgotten}'), 1 "
+        f"FROM queued_runs WHERE id = '{run_id}'"
+    )
+    error = cluster.ended(forgotten)["record"]["more"]["error"]
+    assert error["type"] == "NodeLost" and "queue_age_ms" in error["message"]
+    cluster.go(name)
+    assert cluster.ended(run_id)["record"]["outcome"] == "ok" and cluster.begun(name) == 1
