@@ -13,6 +13,7 @@
 #include "library/library.h"
 #include "operations/run.h"
 #include "store/queued.h"
+#include "store/records.h"
 
 #define LOOK_MS      20 /* how often a run is looked for that waits; then less and less often, */
 #define LOOK_MOST_MS 500
@@ -153,6 +154,21 @@ struct http_queue_wait {
 
 enum http_queued { HTTP_QUEUED_HERE, HTTP_QUEUED_REPLIED, HTTP_QUEUED_WAITS };
 
+/* One that has ended: its events are held where it ran, while they are. */
+static enum http_queued
+http_queue_follow_ended (struct http_request *request, struct cluster *cluster,
+                         const struct http_queue_wait *wait)
+{
+  struct store *store = request->server->service->engine->store;
+  g_autoptr (json_t) record = records_show (store, wait->owner, wait->id, NULL);
+  const char *node = record ? json_member_text (record, "node") : "";
+  g_autoptr (json_t) entry = *node ? cluster_show (cluster, node, NULL) : NULL;
+  if (!entry || json_is_true (json_object_get (entry, "here")))
+    return HTTP_QUEUED_HERE;
+  return http_forward_pass (request, cluster, json_member_text (entry, "tag")) ? HTTP_QUEUED_REPLIED
+                                                                               : HTTP_QUEUED_HERE;
+}
+
 /* Has its node answer, if it has one. */
 static enum http_queued
 http_queue_look (struct http_request *request, struct cluster *cluster, const struct http_queue_wait *wait)
@@ -166,7 +182,7 @@ http_queue_look (struct http_request *request, struct cluster *cluster, const st
     return HTTP_QUEUED_REPLIED;
   }
   if (!shown)
-    return HTTP_QUEUED_HERE;
+    return wait->follows ? http_queue_follow_ended (request, cluster, wait) : HTTP_QUEUED_HERE;
   if (strcmp (place.instance, cluster_instance (cluster)) == 0)
     return HTTP_QUEUED_HERE;
   if (!cluster_knows (cluster, place.instance, NULL))

@@ -123,13 +123,20 @@ worker_check (const struct worker_run *run)
     runs_hand_back (run->runs, run->id);
 }
 
+/* Whether the run that is SHOWN (NULL: none) is under way here, until its result is. */
+static gboolean
+worker_runs (const json_t *shown)
+{
+  return shown && json_is_null (json_object_get (shown, "result"));
+}
+
 /* TRUE: it ended as something that another node has to do again, as if it had not been tried. */
 static gboolean
 worker_await (const struct worker_run *run)
 {
   for (gint64 checked_us = g_get_monotonic_time ();;) {
     g_autoptr (json_t) shown = runs_show (run->runs, NULL, run->id, NULL);
-    if (!shown || strcmp (json_member_text (shown, "state"), "ended") == 0) {
+    if (!worker_runs (shown)) {
       const char *outcome = json_member_text (json_object_get (shown, "result"), "outcome");
       return strcmp (outcome, adder_outcome_name (ADDER_OUTCOME_BUSY)) == 0 ||
              strcmp (outcome, adder_outcome_name (ADDER_OUTCOME_CANCELLED)) == 0;
@@ -233,6 +240,9 @@ worker_work (gpointer data, struct work *work)
   char tag[8];
   if (!id_is_queued (run.id))
     return WORK_DONE;
+  g_autoptr (json_t) shown = runs_show (run.runs, NULL, run.id, NULL);
+  if (worker_runs (shown)) /* from a claim that this daemon lost while it was silent */
+    return AGAIN_MS;
   worker_fill_holder (worker, &holder, tag, &cancelled);
   switch (queued_claim (run.store, run.id, &holder, &problem)) {
   case QUEUED_TAKEN:
