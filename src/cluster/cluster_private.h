@@ -29,8 +29,8 @@ struct cluster {
   GUARDED_BY (cluster) gint64 doors_us; /* then */
   GUARDED_BY (cluster) guint64 frees;   /* how often a node said that it has room */
   GCond freed;
-  gint waiting; /* requests that wait for a node; atomic */
-  GCond heard; /* an entry */
+  gint waiting;    /* requests that wait for a node; atomic */
+  GCond heard;     /* an entry */
   gint queue_kept; /* atomic: JetStream has the queue of runs */
 };
 
