@@ -489,11 +489,23 @@ bus_queue_fail (natsStatus status, jsErrCode code, const char *what, GError **er
   return FALSE;
 }
 
+/* One of the caller's own, since bus_open_again may take the bus's away meanwhile; it keeps the connection.
+ */
+static natsStatus
+bus_queue_begin (struct bus *bus, jsCtx **ret_jetstream)
+{
+  g_rw_lock_reader_lock (&bus->swap);
+  natsStatus status = natsConnection_JetStream (ret_jetstream, bus->connection, NULL);
+  g_rw_lock_reader_unlock (&bus->swap);
+  return status;
+}
+
 static gboolean
 bus_keep_queue (struct bus *bus, const struct bus_queue *queue, GError **error)
 {
   jsStreamConfig config;
   jsErrCode code = 0;
+  jsCtx *jetstream = NULL;
   natsStatus status = jsStreamConfig_Init (&config);
   config.Name = queue->name;
   config.Subjects = (const char **)&queue->subject;
@@ -505,11 +517,14 @@ bus_keep_queue (struct bus *bus, const struct bus_queue *queue, GError **error)
   config.MaxAge = (int64_t)queue->age_ms * NS_OF_MS;
   config.Duplicates = MIN (PUT_TWICE_WITHIN, config.MaxAge);
   if (status == NATS_OK)
-    status = js_AddStream (NULL, bus->jetstream, &config, NULL, &code);
+    status = bus_queue_begin (bus, &jetstream);
+  if (status == NATS_OK)
+    status = js_AddStream (NULL, jetstream, &config, NULL, &code);
   if (code == JSStreamNameExistErr) {
     code = 0;
-    status = js_UpdateStream (NULL, bus->jetstream, &config, NULL, &code);
+    status = js_UpdateStream (NULL, jetstream, &config, NULL, &code);
   }
+  jsCtx_Destroy (jetstream);
   return status == NATS_OK || bus_queue_fail (status, code, "JetStream cannot keep the queue of runs", error);
 }
 
@@ -519,11 +534,15 @@ bus_put_queued (struct bus *bus, const struct bus_queue *queue, const char *id, 
 {
   jsPubOptions options;
   jsErrCode code = 0;
+  jsCtx *jetstream = NULL;
   natsStatus status = jsPubOptions_Init (&options);
   options.MsgId = id;
   options.ExpectStream = queue->name;
   if (status == NATS_OK)
-    status = js_Publish (NULL, bus->jetstream, queue->subject, data, (int)length, &options, &code);
+    status = bus_queue_begin (bus, &jetstream);
+  if (status == NATS_OK)
+    status = js_Publish (NULL, jetstream, queue->subject, data, (int)length, &options, &code);
+  jsCtx_Destroy (jetstream);
   return status == NATS_OK || bus_queue_fail (status, code, "the run cannot be queued", error);
 }
 
@@ -533,6 +552,7 @@ bus_open_puller (struct bus *bus, const struct bus_queue *queue, GError **error)
   jsSubOptions options;
   jsConsumerConfig config;
   jsErrCode code = 0;
+  jsCtx *jetstream = NULL;
   struct bus_puller *puller = g_new0 (struct bus_puller, 1);
   g_atomic_ref_count_init (&puller->references);
   natsStatus status = jsConsumerConfig_Init (&config);
@@ -542,14 +562,17 @@ bus_open_puller (struct bus *bus, const struct bus_queue *queue, GError **error)
   config.MaxAckPending = QUEUE_UNDER_WAY;
   /* The library removes those that it makes by itself. */
   if (status == NATS_OK)
-    status = js_AddConsumer (NULL, bus->jetstream, queue->name, &config, NULL, &code);
+    status = bus_queue_begin (bus, &jetstream);
+  if (status == NATS_OK)
+    status = js_AddConsumer (NULL, jetstream, queue->name, &config, NULL, &code);
   if (status == NATS_OK)
     status = jsSubOptions_Init (&options);
   options.Stream = queue->name;
   options.Consumer = QUEUE_PULLERS;
   if (status == NATS_OK)
-    status = js_PullSubscribe (&puller->subscription, bus->jetstream, queue->subject, QUEUE_PULLERS, NULL,
+    status = js_PullSubscribe (&puller->subscription, jetstream, queue->subject, QUEUE_PULLERS, NULL,
                                &options, &code);
+  jsCtx_Destroy (jetstream); /* the subscription keeps its own */
   if (status == NATS_OK)
     return puller;
   bus_queue_fail (status, code, "runs cannot be pulled from the queue", error);

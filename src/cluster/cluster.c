@@ -148,6 +148,16 @@ cluster_knows (struct cluster *cluster, const char *instance, const char *tag)
   return found;
 }
 
+gboolean
+cluster_has_heard (struct cluster *cluster)
+{
+  g_mutex_lock (&cluster->lock);
+  gboolean heard =
+      cluster->claimed && g_get_monotonic_time () - cluster->claimed_us >= (gint64)CLUSTER_SILENT_MS * 1000;
+  g_mutex_unlock (&cluster->lock);
+  return heard;
+}
+
 guint
 cluster_size (struct cluster *cluster)
 {
@@ -303,6 +313,8 @@ cluster_take_tag (struct cluster *cluster, guint32 tag, gboolean claimed)
 {
   g_mutex_lock (&cluster->lock);
   cluster->tag = tag;
+  if (claimed && !cluster->claimed)
+    cluster->claimed_us = g_get_monotonic_time ();
   cluster->claimed = claimed;
   cluster->woken = TRUE;
   g_mutex_unlock (&cluster->lock);

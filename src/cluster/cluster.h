@@ -56,6 +56,10 @@ const char *cluster_instance (const struct cluster *cluster);
 /* Whether the process INSTANCE, or the node with the tag TAG (one of them NULL), has been heard of lately. */
 gboolean cluster_knows (struct cluster *cluster, const char *instance, const char *tag);
 
+/* Whether this node has been connected for so long that whom it does not know is gone, and is known itself.
+ */
+gboolean cluster_has_heard (struct cluster *cluster);
+
 /* By how many daemons requests of callers come: the gateways, and this one; without gateways, all. At least
  * 1. */
 guint cluster_doors (struct cluster *cluster);

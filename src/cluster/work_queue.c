@@ -145,10 +145,15 @@ work_host_begin (struct work_host *host, struct bus_pulled *pulled)
   host->working++;
   g_mutex_unlock (&host->lock);
   GThread *thread = g_thread_try_new ("work", working_live, working, NULL);
-  if (thread)
+  if (thread) {
     g_thread_unref (thread);
-  else
-    working_live (working);
+    return;
+  }
+  host->cluster->binding->say_again (pulled, RETRY_MS);
+  g_free (working);
+  g_mutex_lock (&host->lock);
+  host->working--;
+  g_mutex_unlock (&host->lock);
 }
 
 /* ---- the thread ---- */

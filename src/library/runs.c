@@ -30,6 +30,7 @@ struct entry {
   char *code;        /* the beginning of it; NULL: that is not kept */
   gint64 started_us; /* by the wall clock */
   gboolean background;
+  gboolean handed_on;     /* it ended, and goes back to the queue of the cluster */
   AdderRun *run;          /* NULL: it has ended */
   char *result;           /* of an ended run: text, since a json_t can take 77 times as much */
   struct run_log *log;    /* NULL: none, or no longer */
@@ -251,11 +252,13 @@ void
 runs_remove (struct runs *runs, AdderRun *run, const AdderResult *result)
 {
   const char *text = result ? adder_result_json (result) : "null";
-  if (result && !request_is_handed_on (run_request (run), adder_result_outcome (result)))
+  gboolean handed_on = result && request_is_handed_on (run_request (run), adder_result_outcome (result));
+  if (result && !handed_on)
     runs_share (runs, run, text);
   g_mutex_lock (&runs->lock);
   struct entry *entry = g_hash_table_lookup (runs->entries, adder_run_id (run));
   entry->run = NULL;
+  entry->handed_on = handed_on;
   for (struct waiter *waiter = entry->waiters; waiter; waiter = waiter->next)
     interrupt_wake (&waiter->interrupt);
   entry->waiters = NULL;
@@ -366,6 +369,18 @@ runs_hand_back (struct runs *runs, const char *run_id)
     adder_run_cancel (entry->run);
   }
   g_mutex_unlock (&runs->lock);
+}
+
+gboolean
+runs_take_back (struct runs *runs, const char *run_id)
+{
+  g_mutex_lock (&runs->lock);
+  struct entry *entry = runs_find (runs, NULL, run_id, NULL);
+  gboolean handed_on = entry && !entry->run && entry->handed_on;
+  if (handed_on)
+    runs_drop (runs, entry);
+  g_mutex_unlock (&runs->lock);
+  return handed_on;
 }
 
 /* WAITER is no longer in any list. */

@@ -51,6 +51,8 @@ gboolean runs_cancel (struct runs *runs, const char *owner, const char *run_id, 
 /* The same for one from the queue of a cluster, which another node has: it leaves no record if it may be run
  * again. */
 void runs_hand_back (struct runs *runs, const char *run_id);
+/* Whether it ended so, or for want of room, and leaves no record; then it is forgotten here. */
+gboolean runs_take_back (struct runs *runs, const char *run_id);
 /* Waits until it is no longer active, at most WAIT_MS, or until the peer of the socket WATCH_FD (-1: none)
  * hangs up. With WAIT_MS 0 it waits for no run that goes on: whoever heard of a run's end finds it ended. */
 void runs_wait (struct runs *runs, const char *owner, const char *run_id, guint64 wait_ms, int watch_fd);

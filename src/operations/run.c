@@ -197,9 +197,11 @@ run_describe (AdderEngine *engine, const char *owner, const char *run_id, GError
   g_autoptr (GError) missing = NULL;
   json_t *shown = runs_show (engine->runs, owner, run_id, &missing);
   gboolean is_running = shown && strcmp (json_member_text (shown, "state"), "running") == 0;
+  /* The row first: it goes when the record is there. */
+  g_autoptr (json_t) queued = shown ? NULL : run_show_queued (engine, owner, run_id);
   g_autoptr (json_t) record = is_running ? NULL : records_show (engine->store, owner, run_id, NULL);
   if (!shown && !record)
-    shown = run_show_queued (engine, owner, run_id);
+    shown = g_steal_pointer (&queued);
   if (!shown && !record) {
     g_propagate_error (error, g_steal_pointer (&missing));
     return NULL;
@@ -240,8 +242,10 @@ run_end (const struct operation_call *call, GError **error)
 {
   AdderEngine *engine = call->caller->engine;
   const char *id = operation_text (call, "run");
-  if (!runs_cancel (engine->runs, call->owner, id, NULL) && id_is_queued (id) &&
-      store_is_shared (store_config (engine->store)) && !run_end_queued (engine, call->owner, id, error))
+  gboolean here = runs_cancel (engine->runs, call->owner, id, NULL);
+  /* Its row is marked even so: if this daemon ends or dies meanwhile, no other runs it. */
+  if (id_is_queued (id) && store_is_shared (store_config (engine->store)) &&
+      !run_end_queued (engine, call->owner, id, here ? NULL : error) && !here)
     return NULL;
   return run_describe (engine, call->owner, id, error);
 }

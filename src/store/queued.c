@@ -195,6 +195,7 @@ queued_take_shown (gpointer data, const struct sql_value *row, guint columns G_G
   json_object_set_new (shown, "state", json_string (runs ? "running" : "queued"));
   json_object_set_new (shown, "can_follow", json_true ());
   json_array_append_new (found->list, shown);
+  found->place.cancelled = row[4].integer != 0;
   g_strlcpy (found->place.tag, runs && row[2].text ? row[2].text : "", sizeof found->place.tag);
   g_strlcpy (found->place.instance, runs && row[3].text ? row[3].text : "", sizeof found->place.instance);
   return TRUE;
@@ -212,7 +213,7 @@ queued_select (struct store *store, const char *sql, const struct sql_value *val
   return ok;
 }
 
-#define SELECT_SHOWN "SELECT shown, started, tag, instance FROM queued_runs WHERE "
+#define SELECT_SHOWN "SELECT shown, started, tag, instance, cancelled FROM queued_runs WHERE "
 
 json_t *
 queued_show (struct store *store, const char *owner, const char *id, struct queued_place *ret_place,
@@ -334,7 +335,7 @@ queued_decide (struct queued_step *step, struct transaction *transaction, const 
   if (!queued_is_recorded (transaction, step->id, &recorded, error))
     return FALSE;
   step->claim = QUEUED_HELD;
-  if (*row->instance && holder->is_alive (holder->data, row->instance))
+  if (*row->instance && holder->is_alive (holder->data, step->id, row->instance))
     return TRUE;
   if (recorded || row->cancelled) {
     gboolean ok = recorded ? queued_delete (transaction, step->id, row, &gone, error)
@@ -461,7 +462,7 @@ queued_step_sweep (gpointer data, struct transaction *transaction, GError **erro
   struct queued_row row = {0};
   gboolean recorded = FALSE, gone = FALSE;
   gboolean ok = queued_read (transaction, NULL, step->id, &row, error);
-  if (ok && row.found && !(*row.instance && holder->is_alive (holder->data, row.instance)))
+  if (ok && row.found && !(*row.instance && holder->is_alive (holder->data, step->id, row.instance)))
     ok = queued_is_recorded (transaction, step->id, &recorded, error) &&
          (recorded ? queued_delete (transaction, step->id, &row, &gone, error)
                    : queued_end_row (step->store, transaction, step->id, &row, store_node (step->store),

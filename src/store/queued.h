@@ -35,6 +35,7 @@ gboolean queued_remove (struct store *store, const char *id, GError **error);
 /* Where one runs, or did until its daemon died; both "": it waits. */
 struct queued_place {
   char tag[8], instance[ID_BYTES];
+  gboolean cancelled;
 };
 
 /* A run of OWNER (NULL: of any) that has a row, with "state" queued or running; the caller's. NULL with
@@ -54,7 +55,7 @@ gboolean queued_cancel (struct store *store, const char *owner, const char *id,
 struct queued_holder {
   const char *instance, *tag;
   guint64 tries; /* how often a run is tried, at most */
-  gboolean (*is_alive) (gpointer data, const char *instance);
+  gboolean (*is_alive) (gpointer data, const char *id, const char *instance);
   gpointer data;
   const struct departed_end *cancelled; /* how one ends that was cancelled meanwhile */
 };

@@ -253,6 +253,35 @@ def test_one_that_waits_can_be_cancelled(cluster):
     assert cluster.begun(name) == 0 and cluster.ended(run_id)["record"]["outcome"] == "cancelled"
 
 
+def test_one_whose_row_says_so_is_cancelled(cluster):
+    """Somebody cancelled it at a daemon that could not, or need not, ask its node."""
+    name, run_id = cluster.put()
+    cluster.wait_begun(name)
+    wait_until(lambda: cluster.show(run_id)["state"] == "running", "it runs")
+    cluster.sql(f"UPDATE queued_runs SET cancelled = 1 WHERE id = '{run_id}'")
+    assert cluster.ended(run_id)["record"]["outcome"] == "cancelled" and cluster.begun(name) == 1
+
+
+DELETES_FAIL = """
+CREATE SEQUENCE failed_deletes;
+CREATE FUNCTION fail_delete() RETURNS trigger AS $$ BEGIN PERFORM nextval('failed_deletes'); RAISE EXCEPTION 'for a test'; END $$ LANGUAGE plpgsql;
+CREATE TRIGGER deletes_fail BEFORE DELETE ON queued_runs FOR EACH ROW EXECUTE FUNCTION fail_delete();
+"""
+
+
+def test_one_that_has_ended_leaves_the_queue_later_if_it_could_not_at_once(cluster):
+    name, run_id = cluster.put()
+    cluster.wait_begun(name)
+    cluster.sql(DELETES_FAIL)
+    try:
+        cluster.go(name)
+        wait_until(lambda: cluster.sql("SELECT is_called FROM failed_deletes").strip() == "t", "it could not leave")
+    finally:
+        cluster.sql("DROP TRIGGER deletes_fail ON queued_runs; DROP FUNCTION fail_delete; DROP SEQUENCE failed_deletes")
+    cluster.is_empty()
+    assert cluster.ended(run_id)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1
+
+
 def test_one_that_runs_can_be_cancelled(cluster):
     name, run_id = cluster.put()
     cluster.wait_begun(name)

@@ -278,8 +278,16 @@ http_forward_produce (struct http_stream *stream, gpointer data)
 
 static gboolean http_forward_has_left (struct http_request *request, const char *tag);
 
-/* Passes the reply on; FORWARDED is taken. FALSE: its session has left the node TAG, where nothing was done.
- */
+/* Whether a node answers so about a run of the queue because it has given it back meanwhile. */
+static gboolean
+http_forward_is_elsewhere (struct http_request *request, int status)
+{
+  const char *run = http_parameter (request, "run");
+  return (status == 404 || status == 410) && run && id_is_queued (run);
+}
+
+/* Passes the reply on; FORWARDED is taken. FALSE: its session has left the node TAG, where nothing was done,
+ * or the run has. */
 static gboolean
 http_forward_reply (struct http_request *request, struct forwarded *forwarded, const char *tag,
                     GError **error)
@@ -290,7 +298,8 @@ http_forward_reply (struct http_request *request, struct forwarded *forwarded, c
   int status = head ? http_forward_status (head) : 0;
   if (head && status == 0)
     g_set_error_literal (&problem, ADDER_ERROR, ADDER_ERROR_FAILED, NO_HTTP);
-  if (status == 429 && http_forward_has_left (request, tag)) {
+  if (http_forward_is_elsewhere (request, status) ||
+      (status == 429 && http_forward_has_left (request, tag))) {
     forwarded_free (forwarded);
     return FALSE;
   }

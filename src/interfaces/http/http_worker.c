@@ -13,6 +13,7 @@
 #include "adder_types.h"
 #include "base/fd.h"
 #include "cluster/work_queue.h"
+#include "common/guarded.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "engine/engine.h"
@@ -27,10 +28,15 @@
 #define CHECK_US    (5 * G_USEC_PER_SEC)
 #define REPLY_BYTES (1024 * 1024)
 
+LOCK_CLASS (http_worker);
+
 struct http_worker {
   struct http_server *server;
   struct cluster *cluster;
   struct work_host *host;
+
+  MUTEX (http_worker) lock;
+  GUARDED_BY (http_worker) GHashTable *ids; /* of runs that a thread here is at */
 };
 
 /* One run. */
@@ -96,11 +102,13 @@ worker_ask (const struct worker_run *run, char **ret_why)
   autoclose int fd = http_node_connect (run->worker->server, run->work->head, &text, &problem);
   if (fd < 0) {
     *ret_why = g_strdup (problem->message);
-    return 400;
+    return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_INVALID) ? 400 : 503;
   }
   g_autoptr (GString) reply = g_string_new (NULL);
-  if (worker_send (run, fd, text, strlen (text)) && worker_send (run, fd, run->work->body, run->work->length))
-    worker_receive (run, fd, reply);
+  /* One that is refused early is not read to its end. */
+  (void)(worker_send (run, fd, text, strlen (text)) &&
+         worker_send (run, fd, run->work->body, run->work->length));
+  worker_receive (run, fd, reply);
   const char *blank = strchr (reply->str, ' '), *body = strstr (reply->str, "\r\n\r\n");
   g_autoptr (json_t) document =
       body ? json_parse_object (body + 4, strlen (body + 4), "a reply", NULL) : NULL;
@@ -110,17 +118,24 @@ worker_ask (const struct worker_run *run, char **ret_why)
 
 /* ---- the run ---- */
 
-/* Another daemon has it, since this one was silent: what it does here counts no more. */
+/* Another daemon may have it, since this one was silent: then what it does here counts no more. Or somebody
+ * cancelled it who could not, or need not, reach this one. */
 static void
 worker_check (const struct worker_run *run)
 {
   g_autoptr (GError) problem = NULL;
   struct queued_place place;
+  gboolean cancelled = FALSE;
   g_autoptr (json_t) shown = queued_show (run->store, NULL, run->id, &place, &problem);
-  gboolean lost = shown ? strcmp (place.instance, run->instance) != 0
-                        : g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND);
-  if (lost)
+  gboolean is_ours = shown && strcmp (place.instance, run->instance) == 0;
+  if (is_ours)
+    cancelled = place.cancelled;
+  else if (shown && !*place.instance) /* that it had begun could not be told */
+    is_ours = queued_start (run->store, run->id, run->instance, &cancelled, &problem);
+  if (!is_ours && (!problem || g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)))
     runs_hand_back (run->runs, run->id);
+  else if (cancelled)
+    (void)runs_cancel (run->runs, NULL, run->id, NULL);
 }
 
 /* Whether the run that is SHOWN (NULL: none) is under way here, until its result is. */
@@ -136,11 +151,8 @@ worker_await (const struct worker_run *run)
 {
   for (gint64 checked_us = g_get_monotonic_time ();;) {
     g_autoptr (json_t) shown = runs_show (run->runs, NULL, run->id, NULL);
-    if (!worker_runs (shown)) {
-      const char *outcome = json_member_text (json_object_get (shown, "result"), "outcome");
-      return strcmp (outcome, adder_outcome_name (ADDER_OUTCOME_BUSY)) == 0 ||
-             strcmp (outcome, adder_outcome_name (ADDER_OUTCOME_CANCELLED)) == 0;
-    }
+    if (!worker_runs (shown))
+      return runs_take_back (run->runs, run->id);
     runs_wait (run->runs, NULL, run->id, BUSY_MS, -1);
     work_say_busy (run->work);
     if (g_get_monotonic_time () - checked_us < CHECK_US)
@@ -206,11 +218,26 @@ worker_run_it (const struct worker_run *run)
   return worker_settle (run, status == 0 || status == 429 || status == 503);
 }
 
+/* What this daemon has, and no thread of it is at, it could not settle. */
 static gboolean
-worker_is_alive (gpointer data, const char *instance)
+worker_is_alive (gpointer data, const char *id, const char *instance)
 {
-  struct cluster *cluster = data;
-  return strcmp (instance, cluster_instance (cluster)) == 0 || cluster_knows (cluster, instance, NULL);
+  struct http_worker *worker = data;
+  if (strcmp (instance, cluster_instance (worker->cluster)) != 0)
+    return cluster_knows (worker->cluster, instance, NULL);
+  g_mutex_lock (&worker->lock);
+  gboolean is_at_it = g_hash_table_contains (worker->ids, id);
+  g_mutex_unlock (&worker->lock);
+  return is_at_it;
+}
+
+/* Of the thread that is at it. */
+static gboolean
+worker_is_others (gpointer data, const char *id G_GNUC_UNUSED, const char *instance)
+{
+  struct http_worker *worker = data;
+  return strcmp (instance, cluster_instance (worker->cluster)) != 0 &&
+         cluster_knows (worker->cluster, instance, NULL);
 }
 
 static void
@@ -223,39 +250,57 @@ worker_fill_holder (struct http_worker *worker, struct queued_holder *ret_holder
                                        .tag = ret_tag,
                                        .tries = worker->server->config->cluster_queue_tries,
                                        .is_alive = worker_is_alive,
-                                       .data = worker->cluster,
+                                       .data = worker,
                                        .cancelled = ret_cancelled};
 }
 
 static guint64
-worker_work (gpointer data, struct work *work)
+worker_claim (struct http_worker *worker, const struct worker_run *run)
 {
   g_autoptr (GError) problem = NULL;
-  struct http_worker *worker = data;
-  AdderEngine *engine = worker->server->service->engine;
-  const struct worker_run run = {worker,        work,         json_member_text (work->head, "run_id"),
-                                 engine->store, engine->runs, cluster_instance (worker->cluster)};
   struct departed_end cancelled;
   struct queued_holder holder;
   char tag[8];
-  if (!id_is_queued (run.id))
-    return WORK_DONE;
-  g_autoptr (json_t) shown = runs_show (run.runs, NULL, run.id, NULL);
+  g_autoptr (json_t) shown = runs_show (run->runs, NULL, run->id, NULL);
   if (worker_runs (shown)) /* from a claim that this daemon lost while it was silent */
     return AGAIN_MS;
   worker_fill_holder (worker, &holder, tag, &cancelled);
-  switch (queued_claim (run.store, run.id, &holder, &problem)) {
+  holder.is_alive = worker_is_others;
+  switch (queued_claim (run->store, run->id, &holder, &problem)) {
   case QUEUED_TAKEN:
-    return worker_run_it (&run);
+    return worker_run_it (run);
   case QUEUED_OVER:
     return WORK_DONE;
   case QUEUED_FAILED:
-    worker_say (&run, problem);
+    worker_say (run, problem);
     return AGAIN_MS;
   case QUEUED_HELD:
   default:
     return AGAIN_MS;
   }
+}
+
+static guint64
+worker_work (gpointer data, struct work *work)
+{
+  struct http_worker *worker = data;
+  AdderEngine *engine = worker->server->service->engine;
+  const struct worker_run run = {worker,        work,         json_member_text (work->head, "run_id"),
+                                 engine->store, engine->runs, cluster_instance (worker->cluster)};
+  if (!id_is_queued (run.id))
+    return WORK_DONE;
+  g_mutex_lock (&worker->lock);
+  gboolean is_first = !g_hash_table_contains (worker->ids, run.id);
+  if (is_first)
+    g_hash_table_add (worker->ids, g_strdup (run.id));
+  g_mutex_unlock (&worker->lock);
+  if (!is_first)
+    return AGAIN_MS;
+  guint64 again_ms = worker_claim (worker, &run);
+  g_mutex_lock (&worker->lock);
+  g_hash_table_remove (worker->ids, run.id);
+  g_mutex_unlock (&worker->lock);
+  return again_ms;
 }
 
 /* ---- the worker ---- */
@@ -265,7 +310,7 @@ static gboolean
 worker_is_closed (gpointer data)
 {
   struct http_worker *worker = data;
-  if (http_node_is_closed (worker->server))
+  if (http_node_is_closed (worker->server) || !cluster_has_heard (worker->cluster))
     return TRUE;
   g_autoptr (json_t) status = engine_status (worker->server->service->engine->engine);
   json_int_t used = json_integer_value (json_object_get (status, "running")) +
@@ -281,6 +326,8 @@ worker_tick (gpointer data)
   struct departed_end cancelled;
   struct queued_holder holder;
   char tag[8];
+  if (!cluster_has_heard (worker->cluster))
+    return;
   worker_fill_holder (worker, &holder, tag, &cancelled);
   if (!queued_sweep (worker->server->service->engine->store, &holder, &problem))
     log_warning ("cluster: the queue of runs: %s", problem->message);
@@ -292,6 +339,8 @@ http_worker_new (struct http_server *server, struct cluster *cluster)
   struct http_worker *worker = g_new0 (struct http_worker, 1);
   worker->server = server;
   worker->cluster = cluster;
+  g_mutex_init (&worker->lock);
+  worker->ids = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   const struct work_host_options options = {(guint)server->config->max_running, worker_is_closed, worker_work,
                                             worker_tick, worker};
   worker->host = work_host_new (cluster, &options);
@@ -306,5 +355,8 @@ http_worker_free (struct http_worker *worker)
   work_host_close (worker->host);
   runs_close (worker->server->service->engine->runs);
   work_host_free (worker->host);
+  UNSHARED (http_worker);
+  g_hash_table_unref (worker->ids);
+  g_mutex_clear (&worker->lock);
   g_free (worker);
 }
