@@ -302,6 +302,14 @@ handover_check_state (struct session *made, const char *digest, GError **error)
   return FALSE;
 }
 
+/* What this node does not support, such as the session's environment, another one may. */
+static void
+handover_blame_node (GError **error)
+{
+  if (error && g_error_matches (*error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED))
+    (*error)->code = ADDER_ERROR_UNAVAILABLE;
+}
+
 gboolean
 library_handover_read (AdderEngine *engine, const json_t *whole, int watch_fd, GError **error)
 {
@@ -319,8 +327,10 @@ library_handover_read (AdderEngine *engine, const json_t *whole, int watch_fd, G
   AdderReplay *replay = library_replay_like (engine, request, like, &history, given, error);
   request_free (like);
   history_clear (&history);
-  if (!replay)
+  if (!replay) {
+    handover_blame_node (error);
     return FALSE;
+  }
   for (AdderRun *run; (run = adder_replay_next (replay)); adder_run_free (run)) {
     AdderEvent event = {0};
     while (adder_run_next (run, &event) && event.kind != ADDER_EVENT_RESULT)
@@ -331,6 +341,7 @@ library_handover_read (AdderEngine *engine, const json_t *whole, int watch_fd, G
                                   .created_us = json_integer_value (json_object_get (whole, "created_us")),
                                   .cells = json_array_size (cells)};
   gboolean taken =
+      library_replay_is_same (replay, error) &&
       handover_check_state (library_replay_made (replay), json_member_text (whole, "state"), error) &&
       library_replay_adopt (replay, json_string_value (json_object_get (whole, "name")), &origin, error);
   adder_replay_free (replay);

@@ -110,8 +110,7 @@ json_t *library_replay_plan (const AdderReplay *replay);
 json_t *library_replay_finish (AdderReplay *replay, GError **error);
 
 /* A replay of HISTORY, which is taken over, in a session made LIKE its own, which another node has, and with
- * the files that it was GIVEN. It becomes that session where its results are the same: library_replay_adopt,
- * once all cells ran. */
+ * the files that it was GIVEN. Once all cells ran it becomes that session: library_replay_adopt. */
 struct history;
 struct session;
 struct session_origin;
@@ -120,6 +119,9 @@ AdderReplay *library_replay_like (AdderEngine *engine, const AdderRequest *optio
                                   const GArray *given, GError **error);
 /* The session in which it runs; the replay's. */
 struct session *library_replay_made (const AdderReplay *replay);
+/* Whether all cells ran, with the results that they had; ADDER_ERROR_UNSUPPORTED where they have others.
+ * Other errors are about this attempt: no room for a cell, for instance. */
+gboolean library_replay_is_same (AdderReplay *replay, GError **error);
 gboolean library_replay_adopt (AdderReplay *replay, const char *name, struct session_origin *origin,
                                GError **error);
 /* As adder_result_save_files, whose JSON this is. */

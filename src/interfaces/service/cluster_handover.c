@@ -310,8 +310,7 @@ cluster_handover_take (struct service *service, const json_t *whole, int watch_f
   }
   if (taken)
     cluster_tell (service->engine->cluster);
-  gboolean differs = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED) ||
-                     g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_FAILED);
+  gboolean differs = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
   return json_pack ("{s:b, s:o, s:b}", "taken", taken, "reason",
                     json_text_or_null (problem ? problem->message : NULL), "differs", differs);
 }
