@@ -121,18 +121,28 @@ handover_check_history (const struct history *history, guint64 cells)
   return NULL;
 }
 
+/* Why a session like OPTIONS cannot be replayed unseen; NULL: it can. Both nodes ask: their profiles of one
+ * name may differ. */
 static const char *
-handover_check (struct session *session, const json_t *shown, const struct history *history,
-                const GArray *given)
+handover_check_profile (const struct run_request *options)
 {
-  const struct run_request *options = session->options;
-  /* On another machine the same number may be somebody else. */
-  if (!session->owner[0] || g_str_has_prefix (session->owner, "uid:"))
-    return "its owner is a user of this machine";
   if (options->network && network_rules_needs (options->network) != NETWORK_NONE)
     return "it has a network, where a replay would act again";
   if (options->approval != APPROVAL_NEVER)
     return "its cells need approval";
+  return NULL;
+}
+
+static const char *
+handover_check (struct session *session, const json_t *shown, const struct history *history,
+                const GArray *given)
+{
+  const char *obstacle = handover_check_profile (session->options);
+  if (obstacle)
+    return obstacle;
+  /* On another machine the same number may be somebody else. */
+  if (!session->owner[0] || g_str_has_prefix (session->owner, "uid:"))
+    return "its owner is a user of this machine";
   if (session->parent)
     return "it is a branch";
   if (json_array_size (json_object_get (shown, "checkpoints")) > 0)
@@ -329,6 +339,12 @@ library_handover_read (AdderEngine *engine, const json_t *whole, int watch_fd, G
   history_clear (&history);
   if (!replay) {
     handover_blame_node (error);
+    return FALSE;
+  }
+  const char *obstacle = handover_check_profile (library_replay_made (replay)->options);
+  if (obstacle) {
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, "there %s", obstacle);
+    adder_replay_free (replay);
     return FALSE;
   }
   for (AdderRun *run; (run = adder_replay_next (replay)); adder_run_free (run)) {
