@@ -47,6 +47,7 @@ struct session {
   /* under the registry's lock */
   int slot;             /* in the registry's memory; -1: not there */
   gboolean is_guest;    /* another node has handed it over */
+  gboolean is_leaving;  /* its holder hands it over to another node: nothing may change */
   gboolean provisional; /* a replay makes it: not listed, and not counted among the others */
   char *name;           /* or NULL; of one that is provisional, set when it is adopted */
   GArray *given;        /* struct input: files that stay whatever its cells do; changed only by the holder */

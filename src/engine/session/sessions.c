@@ -505,7 +505,7 @@ rename_locked (struct session *session, const char *name, GError **error)
     sessions_set_ended_locked (session, error);
     return FALSE;
   }
-  if (!check_name_is_free (sessions, key, name, session, error))
+  if (!sessions_check_leaving (session, error) || !check_name_is_free (sessions, key, name, session, error))
     return FALSE;
   sessions_drop_name (session);
   g_free (session->name);

@@ -166,6 +166,11 @@ gboolean sessions_has_threads (struct session *session);
 /* Notes WHY (NULL: nothing) it stays, which it says where it ends with this process. */
 void sessions_set_stays (struct session *session, const char *why);
 
+/* By the holder of SESSION: nothing about it changes until it is given back, and who asks for a change is
+ * told to come again. FALSE: it has ended, or is no longer what was written, with the history EDITION, the
+ * name NAME (or NULL) and no checkpoints. */
+gboolean sessions_leave (struct session *session, guint64 edition, const char *name);
+
 /* Gives up SESSION, which the caller holds: it lives on at NODE. Who asks for it here is told to come again,
  * by ADDER_ERROR_BUSY. FALSE: it had ended, and is given up all the same. */
 gboolean sessions_move (struct session *session, const char *node);

@@ -164,6 +164,7 @@ sessions_release_turn_locked (struct session *session, char *reason)
       sessions_tell (session, NOTIFICATION_SESSION, NOTIFICATION_CHANGED);
     sessions_watch (session, EPOLL_CTL_MOD); /* changes made meanwhile are seen now */
   }
+  session->is_leaving = FALSE;
   session->use = SESSION_CELL; /* until the next holder says what it is */
   ticket_lock_release (&session->lock);
 }

@@ -48,6 +48,26 @@ sessions_set_stays (struct session *session, const char *why)
 }
 
 gboolean
+sessions_leave (struct session *session, guint64 edition, const char *name)
+{
+  sessions_lock (session->sessions);
+  session->is_leaving = session->state != SESSION_ENDED && session->history.edition == edition &&
+                        g_strcmp0 (session->name, name) == 0 && session->checkpoints->len == 0;
+  gboolean leaves = session->is_leaving;
+  sessions_unlock (session->sessions);
+  return leaves;
+}
+
+gboolean
+sessions_check_leaving (const struct session *session, GError **error)
+{
+  if (session->is_leaving)
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                         "the session is moving to another node: ask again");
+  return !session->is_leaving;
+}
+
+gboolean
 sessions_move (struct session *session, const char *node)
 {
   struct sessions *sessions = session->sessions;

@@ -51,6 +51,9 @@ REQUIRES (sessions) void sessions_end_locked (struct session *session, char *rea
 /* Sets ERROR to ADDER_ERROR_ENDED with the reason of SESSION, which has ended. */
 REQUIRES (sessions) void sessions_set_ended_locked (const struct session *session, GError **error);
 
+/* FALSE with ADDER_ERROR_BUSY: SESSION is being handed over to another node. */
+REQUIRES (sessions) gboolean sessions_check_leaving (const struct session *session, GError **error);
+
 /* Discards the sandboxes of SESSION, which its holder gives up, or which nobody holds. */
 REQUIRES (sessions) void sessions_give_up_sandbox (struct session *session);
 

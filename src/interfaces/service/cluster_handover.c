@@ -176,19 +176,21 @@ cluster_handover_is_kept (struct cluster_handover *handover, struct session *ses
   return g_strcmp0 (g_hash_table_lookup (handover->unmovable, session->id), edition) == 0;
 }
 
-/* Holds SESSION, as it was when its history was EDITION. */
+/* Holds SESSION, which is WHOLE as long as its history is EDITION. */
 static void
 cluster_handover_move (struct cluster_handover *handover, struct session *session, guint64 edition,
-                       const char *body)
+                       json_t *whole)
 {
+  g_autofree char *body = cluster_handover_body (whole);
   struct interrupt interrupt;
   if (!interrupt_init (&interrupt, -1, NULL))
     return;
   if (sessions_begin (session, FALSE, SESSION_CHANGE, &interrupt, NULL)) {
     struct session_result nothing = {0};
-    enum handed handed = sessions_edition (session) == edition
-                             ? cluster_handover_to_any (handover, session, body)
-                             : HANDED_NOT;
+    enum handed handed =
+        sessions_leave (session, edition, json_string_value (json_object_get (whole, "name")))
+            ? cluster_handover_to_any (handover, session, body)
+            : HANDED_NOT;
     if (handed == HANDED_NEVER)
       cluster_handover_keep (handover, session, edition, NULL);
     if (handed != HANDED_OVER)
@@ -205,10 +207,9 @@ cluster_handover_try (struct cluster_handover *handover, struct session *session
   if (cluster_handover_is_kept (handover, session))
     return;
   g_autoptr (json_t) whole = library_handover_write (session, &edition, &problem);
-  if (whole) {
-    g_autofree char *body = cluster_handover_body (whole);
-    cluster_handover_move (handover, session, edition, body);
-  } else if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED))
+  if (whole)
+    cluster_handover_move (handover, session, edition, whole);
+  else if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED))
     cluster_handover_keep (handover, session, edition, problem->message);
 }
 
