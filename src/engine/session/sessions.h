@@ -171,6 +171,10 @@ void sessions_set_stays (struct session *session, const char *why);
  * name NAME (or NULL) and no checkpoints. */
 gboolean sessions_leave (struct session *session, guint64 edition, const char *name);
 
+/* FALSE with ADDER_ERROR_BUSY: OWNER's session NAME leaves for another node, or has left. */
+gboolean sessions_check_stays (struct sessions *sessions, const char *owner, const char *name,
+                               GError **error);
+
 /* Gives up SESSION, which the caller holds: it lives on at NODE. Who asks for it here is told to come again,
  * by ADDER_ERROR_BUSY. FALSE: it had ended, and is given up all the same. */
 gboolean sessions_move (struct session *session, const char *node);

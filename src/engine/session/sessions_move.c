@@ -68,6 +68,24 @@ sessions_check_leaving (const struct session *session, GError **error)
 }
 
 gboolean
+sessions_check_stays (struct sessions *sessions, const char *owner, const char *name, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  struct session *session = sessions_find (sessions, owner, name, &problem);
+  sessions_lock (sessions);
+  if (session && session->moved_to)
+    sessions_set_ended_locked (session, &problem);
+  else if (session)
+    (void)sessions_check_leaving (session, &problem);
+  sessions_unlock (sessions);
+  session_unref (session);
+  gboolean stays = !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_BUSY);
+  if (!stays)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  return stays;
+}
+
+gboolean
 sessions_move (struct session *session, const char *node)
 {
   struct sessions *sessions = session->sessions;

@@ -4,12 +4,20 @@
 #include "interfaces/http/run_reply.h"
 
 #include "common/json.h"
+#include "engine/engine.h"
 #include "engine/host/id.h"
+#include "engine/session/sessions.h"
 #include "interfaces/service/quota.h"
 #include "library/library.h"
 #include "library/run_log.h"
 #include "library/runs.h"
 #include "store/departed.h"
+
+static gboolean
+is_asked (const json_t *body, const char *name)
+{
+  return json_is_true (json_object_get (body, name));
+}
 
 /* A run with its context; all of it is owned. */
 struct running {
@@ -51,6 +59,16 @@ running_free (gpointer data)
   g_free (running);
 }
 
+/* Who is answered before the cell runs cannot be told afterwards to ask for its session elsewhere. */
+static gboolean
+run_reply_check_session (struct service *service, const char *owner, const json_t *body, GError **error)
+{
+  const char *session = json_string_value (json_object_get (body, "session"));
+  gboolean at_once = is_asked (body, "stream") || is_asked (body, "background");
+  return !session || !at_once ||
+         sessions_check_stays (service->engine->engine->sessions, owner, session, error);
+}
+
 /* Whether it may begin, decided before any side effect. */
 static gboolean
 run_reply_begin (struct service *service, const char *owner, gboolean background, GError **error)
@@ -70,10 +88,10 @@ run_reply_start (struct http_request *request, AdderRequest *asked, const json_t
   struct service *service = http_service (request);
   const char *owner = http_who (request)->owner;
   /* A detached run is in the background, and its caller follows it. */
-  gboolean background =
-      json_is_true (json_object_get (body, "background")) || json_is_true (json_object_get (body, "detach"));
+  gboolean background = is_asked (body, "background") || is_asked (body, "detach");
   struct running *running = NULL;
-  if (run_reply_begin (service, owner, background, error)) {
+  if (run_reply_check_session (service, owner, body, error) &&
+      run_reply_begin (service, owner, background, error)) {
     running = g_new0 (struct running, 1);
     running->service = service;
     running->reservation = reservation_ref (http_reservation (request));
@@ -285,12 +303,6 @@ static const struct {
     {TRUE, FALSE, TRUE, reply_detached},
     {FALSE, TRUE, FALSE, reply_background},
 };
-
-static gboolean
-is_asked (const json_t *body, const char *name)
-{
-  return json_is_true (json_object_get (body, name));
-}
 
 void
 run_reply (struct http_request *request, AdderRequest *asked, const json_t *body)
