@@ -42,6 +42,15 @@ struct cluster_handover {
 
 enum handed { HANDED_OVER, HANDED_NOT, HANDED_NEVER, HANDED_UNKNOWN };
 
+static gboolean
+cluster_handover_is_ending (struct cluster_handover *handover)
+{
+  g_mutex_lock (&handover->lock);
+  gboolean ending = handover->ending;
+  g_mutex_unlock (&handover->lock);
+  return ending;
+}
+
 /* ---- one node ---- */
 
 static char *
@@ -82,6 +91,9 @@ cluster_handover_ask (struct cluster_handover *handover, const char *tag, const 
   g_autoptr (json_t) reply =
       cluster_handover_call (handover, tag, "POST", CLUSTER_HANDOVER_PATH, "", body, &problem);
   *ret_reason = g_strdup (reply ? json_member_text (reply, "reason") : problem->message);
+  /* Of an older version. */
+  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+    return HANDED_NOT;
   if (!reply)
     return HANDED_UNKNOWN;
   if (json_is_true (json_object_get (reply, "taken")))
@@ -146,7 +158,7 @@ cluster_handover_to_any (struct cluster_handover *handover, struct session *sess
   gsize count = json_array_size (nodes), first = count > 0 ? g_str_hash (session->id) % count : 0;
   enum handed handed = HANDED_NOT;
   sessions_set_stays (session, "there was no other node");
-  for (gsize i = 0; i < count && handed == HANDED_NOT; i++) {
+  for (gsize i = 0; i < count && handed == HANDED_NOT && !cluster_handover_is_ending (handover); i++) {
     const json_t *node = json_array_get (nodes, (first + i) % count);
     if (cluster_handover_may_take (node))
       handed = cluster_handover_to (handover, session, node, body);
@@ -214,15 +226,6 @@ cluster_handover_try (struct cluster_handover *handover, struct session *session
 }
 
 /* ---- all ---- */
-
-static gboolean
-cluster_handover_is_ending (struct cluster_handover *handover)
-{
-  g_mutex_lock (&handover->lock);
-  gboolean ending = handover->ending;
-  g_mutex_unlock (&handover->lock);
-  return ending;
-}
 
 static void
 cluster_handover_pass (struct cluster_handover *handover)
