@@ -469,7 +469,8 @@ http_forward_has_left (struct http_request *request, const char *tag)
   char now[8] = "";
   struct cluster *cluster = request->server->service->engine->cluster;
   enum forward where = tag ? http_forward_where (request, cluster, now, &member) : FORWARD_ANY;
-  return where == FORWARD_NOT || (where == FORWARD_NODE && strcmp (tag, now) != 0);
+  /* Without a tag, the session was not found by its name: it may be on its way. */
+  return (where == FORWARD_NOT || where == FORWARD_NODE) && *now && strcmp (tag, now) != 0;
 }
 
 /* ---- what is done ---- */
