@@ -410,9 +410,11 @@ static gboolean
 check_unchanged (const struct session *session, guint64 edition, GError **error)
 {
   const char *fault = NULL;
-  if (session->state == SESSION_ENDED)
+  if (session->state == SESSION_ENDED && !session->moved_to)
     return TRUE;
-  if (session->lock.held && !sessions_is_brief (session))
+  if (session->moved_to)
+    fault = "has moved to another node";
+  else if (session->lock.held && !sessions_is_brief (session))
     fault = "is at work on another cell";
   else if (session->history.edition != edition)
     fault = "went on meanwhile";
