@@ -46,8 +46,8 @@ def of_variables(names, hidden):
 
 
 def of_state(names, hidden):
-    """One digest of all variables, also of those that begin with an underscore, modules by their names, of the files below /work and
-    /tmp, the directory and the environment; or what has none."""
+    """One digest of all variables, also of those that begin with an underscore, modules by their names, of the files below /work,
+    /tmp and /dev/shm, the directory and the environment; or what has none."""
     until, parts = now() + TOTAL_S, []
     for name, value in sorted(list(names.items()), key=lambda item: str(item[0])):
         if not isinstance(name, str) or IPYTHONS.fullmatch(name) or (name in hidden and hidden[name] is value):
@@ -65,17 +65,22 @@ def of_state(names, hidden):
 
 
 def files(until):
-    """What is in the workspace: names, modes, links and contents."""
+    """What is in the workspace, and in shared memory: names, modes, links and contents."""
     found = []
-    for root in ("/work", "/tmp"):
+    for root in filter(os.path.isdir, ("/work", "/tmp", "/dev/shm")):
         top = os.path.realpath(root)
-        for folder, folders, names in os.walk(top):
+        for folder, folders, names in os.walk(top, onerror=refuse):
             for name in (*folders, *names):
                 if now() > until:
                     raise Unknown
                 path = os.path.join(folder, name)
                 found.append((root, os.path.relpath(path, top), *file(path, until)))
     return sorted(found)
+
+
+def refuse(problem):
+    """A directory that cannot be read may hold anything."""
+    raise problem
 
 
 def file(path, until):
