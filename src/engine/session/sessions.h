@@ -179,7 +179,8 @@ gboolean sessions_check_stays (struct sessions *sessions, const char *owner, con
  * by ADDER_ERROR_BUSY. FALSE: it had ended, and is given up all the same. */
 gboolean sessions_move (struct session *session, const char *node);
 
-/* Ids of those that live and were handed over to this process, as an array. */
+/* Ids of those that were handed over to this process, as an array. Those that ended here are among them as
+ * long as they are remembered: the node that they left knows only that they moved. */
 json_t *sessions_guests (struct sessions *sessions);
 
 /* Sends SIGINT to the code of the cell NUMBER, or of a question (0), by the holder of the session. */

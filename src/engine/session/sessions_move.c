@@ -106,13 +106,15 @@ sessions_move (struct session *session, const char *node)
 json_t *
 sessions_guests (struct sessions *sessions)
 {
+  const GQueue *const lists[] = {&sessions->live, &sessions->ended};
   json_t *ids = json_array ();
   sessions_lock (sessions);
-  for (GList *link = sessions->live.head; link; link = link->next) {
-    const struct session *session = link->data;
-    if (session->is_guest)
-      json_array_append_new (ids, json_string (session->id));
-  }
+  for (gsize i = 0; i < G_N_ELEMENTS (lists); i++)
+    for (GList *link = lists[i]->head; link; link = link->next) {
+      const struct session *session = link->data;
+      if (session->is_guest && !session->moved_to)
+        json_array_append_new (ids, json_string (session->id));
+    }
   sessions_unlock (sessions);
   return ids;
 }
