@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "engine/engine.h"
+#include "engine/session/sessions.h"
 #include "library/library.h"
 #include "run_support.h"
 #include "session_calls.h"
@@ -977,6 +979,58 @@ test_close (void)
   g_assert_cmpstr (string_at (result, "outcome"), ==, "cancelled");
 }
 
+/* What a session that moves to another node refuses, and for how long. */
+static void
+test_leaving (void)
+{
+  AdderEngine *engine = shared ();
+  struct sessions *sessions = engine->engine->sessions;
+  g_autoptr (GError) error = NULL;
+  begin (engine, "leaving");
+  expect (engine, new_cell ("leaving", "x = 1"), "ok", 0);
+  struct session *session = sessions_find (sessions, NULL, "leaving", NULL);
+  struct session_result nothing = {0};
+  struct interrupt interrupt;
+  guint64 edition = sessions_edition (session);
+  g_assert_true (interrupt_init (&interrupt, -1, NULL));
+
+  g_assert_true (sessions_begin (session, FALSE, SESSION_CHANGE, &interrupt, NULL));
+  g_assert_false (sessions_leave (session, edition + 1, "leaving"));
+  g_assert_false (sessions_leave (session, edition, "renamed"));
+  g_assert_true (sessions_check_stays (sessions, NULL, "leaving", NULL));
+  g_assert_true (sessions_leave (session, edition, "leaving"));
+  g_assert_false (sessions_rename (session, "renamed", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
+  g_clear_error (&error);
+  g_assert_false (sessions_check_stays (sessions, NULL, "leaving", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
+  g_clear_error (&error);
+  sessions_finish (session, &nothing);
+  g_assert_true (sessions_check_stays (sessions, NULL, "leaving", NULL));
+  g_assert_true (sessions_rename (session, "renamed", NULL));
+
+  /* A replay that began before it moved does not replace it. */
+  g_autoptr (AdderRequest) options = new_options ();
+  AdderReplay *replay =
+      adder_session_replay (engine, options, session->id, 0, NULL, ADDER_REPLAY_REPLACE, &error);
+  g_assert_no_error (error);
+  for (AdderRun *again; (again = adder_replay_next (replay));) {
+    g_autoptr (json_t) result = finish (again);
+    g_assert_cmpstr (string_at (result, "outcome"), ==, "ok");
+  }
+  g_assert_true (sessions_begin (session, FALSE, SESSION_CHANGE, &interrupt, NULL));
+  g_assert_true (sessions_leave (session, edition, "renamed"));
+  g_assert_true (sessions_move (session, "elsewhere"));
+  g_assert_false (sessions_check_stays (sessions, NULL, session->id, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
+  g_clear_error (&error);
+  g_assert_null (adder_replay_finish (replay, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
+  adder_replay_free (replay);
+  interrupt_clear (&interrupt);
+  session_unref (session);
+}
+
 UNIT_SUITE (engine_session)
 {
   g_test_init (&argc, &argv, NULL);
@@ -1016,6 +1070,7 @@ UNIT_SUITE (engine_session)
       {"/session/shown-between-cells", test_shown_between_cells},
       {"/session/interrupted-at-the-end", test_interrupted_at_the_end},
       {"/session/answers-ahead", test_answers_ahead},
+      {"/session/leaving", test_leaving},
       {"/session/close", test_close},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (tests); i++)
