@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A node that drains hands over those of its sessions that another one can make again, with real servers of NATS, PostgreSQL and S3."""
+import contextlib
+
 import pytest
 
-from cluster_world import NODES, Cluster
+from cluster_world import FOREVER, NODES, Cluster
 from harness import skip_without, unique, wait_until
 
 pytestmark = pytest.mark.slow
@@ -61,6 +63,36 @@ def guests(cluster, node):
     return cluster.gateway.get(f"/v1/nodes/{cluster.name_of(node)}").json()["guests"]
 
 
+def living(cluster):
+    return [each["session_id"] for each in cluster.gateway.get("/v1/sessions").json()["sessions"] if each["state"] != "ended"]
+
+
+def log(cluster):
+    return (cluster.made[NAME].runtime / "adder.log").read_text()
+
+
+def await_log(cluster, text):
+    wait_until(lambda: text in log(cluster), f"the log says: {text}")
+
+
+@contextlib.contextmanager
+def settings(cluster, node, lines):
+    """NODE is started again with LINES more, and without them at the end."""
+    file = cluster.made[node].config / "adder.conf"
+    before = file.read_text()
+
+    def start(text):
+        cluster.made[node].kill()
+        file.write_text(text)
+        cluster.start(node)
+
+    start(before + lines)
+    try:
+        yield
+    finally:
+        start(before)
+
+
 def patient_value(cluster, session, code):
     """As a client that asks again when it is told to."""
 
@@ -117,6 +149,8 @@ def test_it_returns_with_its_files_when_the_other_node_drains(cluster):
         ("import time; _t = time.time()", "are not the same when its cells run again"),
         ("import random; random.random()", "cell 1 has another result when it runs again"),
         ("open('/work/a', 'w').write(str(__import__('os').urandom(8).hex()))", "are not the same when its cells run again"),
+        ("open('/dev/shm/a', 'w').write(str(__import__('os').urandom(8).hex()))", "are not the same when its cells run again"),
+        ("import os; os.makedirs('/work/a/b'); os.chmod('/work/a', 0)", "a file cannot be compared"),
         ("g = (i for i in range(3)); next(g)", "the variable g cannot be compared"),
         ("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", "it has threads"),
     ],
@@ -164,7 +198,7 @@ def test_one_that_is_ended_while_it_moves_is_ended_everywhere(cluster):
     assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
     await_end(cluster)
     wait_until(lambda: cell(cluster, session, "1").status == 410, "it has ended there as well")
-    wait_until(lambda: not cluster.gateway.get("/v1/sessions").json()["sessions"], "it lives nowhere")
+    wait_until(lambda: session not in living(cluster), "it lives nowhere")
 
 
 def test_a_node_that_dies_on_the_way_leaves_it_where_it_is(cluster):
@@ -182,6 +216,56 @@ def test_a_node_that_dies_on_the_way_leaves_it_where_it_is(cluster):
     wait_until(lambda: lost().status == 410, "the record has its end")
     assert "node_lost" in lost().json()["detail"]
     cluster.start(NAME, "two")
+
+
+def test_a_node_without_room_for_its_cells_is_asked_again(cluster):
+    session = session_on(cluster, NAME)
+    assert cell(cluster, session, "x = 41").status == 200
+    with settings(cluster, "two", "[pool]\nmax_running = 1\nqueue_wait_ms = 100\n"):
+        run = cluster.background(FOREVER, "two")
+        drain(cluster)
+        await_log(cluster, f"does not take the session {session}: ")
+        assert cluster.gateway.ask("DELETE", f"/v1/runs/{run}").status == 200
+        await_end(cluster)
+        assert value(cluster, session, "x + 1") == "42"
+        cluster.start(NAME)
+
+
+@pytest.mark.parametrize("line, why", [("[network]\nmode = allow\nallow = api.example.org", "it has a network"), ("approval = always", "its cells need approval")])
+def test_a_node_whose_profile_lets_cells_do_more_does_not_run_them(cluster, line, why):
+    profile = f"careful-{unique()}"
+    for node, text in zip(NODES, ("", line)):
+        file = cluster.made[node].config / "profiles" / f"{profile}.conf"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"[profile]\ntitle = for tests\n{text}\n")
+        cluster.made[node].own(file)
+    session = session_on(cluster, NAME, profile=profile)
+    assert cell(cluster, session, "x = 41").status == 200
+    drain(cluster)
+    await_log(cluster, f"does not take the session {session}: there {why}")
+    assert value(cluster, session, "x + 1") == "42", "it goes on where it is"
+    file.write_text("[profile]\ntitle = for tests\n")
+    await_end(cluster)
+    assert value(cluster, session, "x + 1") == "42"
+    cluster.start(NAME)
+
+
+def test_one_that_ended_after_it_moved_has_ended_while_the_node_drains(cluster):
+    stays, session = session_on(cluster, NAME), session_on(cluster, NAME)
+    assert cell(cluster, stays, "_secret = __import__('os').urandom(8)").status == 200
+    assert cell(cluster, session, "x = 41").status == 200
+    drain(cluster)
+    wait_until(lambda: session in guests(cluster, "two"), "it has moved")
+    await_log(cluster, f"the session {session} has moved")
+    count = lambda: cluster.gateway.get(f"/v1/nodes/{cluster.name_of('two')}").json()["sessions"]
+    before = wait_until(count, "its node counts it")
+    assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
+    wait_until(lambda: count() < before, "its node has told of that")
+    ended = cell(cluster, session, "x")
+    assert ended.status == 410 and "moved" not in ended.json()["detail"], ended
+    assert cluster.gateway.ask("DELETE", f"/v1/sessions/{stays}").status == 200
+    await_end(cluster)
+    cluster.start(NAME)
 
 
 def test_no_client_can_bring_a_session(cluster):
