@@ -150,7 +150,6 @@ def test_it_returns_with_its_files_when_the_other_node_drains(cluster):
         ("import random; random.random()", "cell 1 has another result when it runs again"),
         ("open('/work/a', 'w').write(str(__import__('os').urandom(8).hex()))", "are not the same when its cells run again"),
         ("open('/dev/shm/a', 'w').write(str(__import__('os').urandom(8).hex()))", "are not the same when its cells run again"),
-        ("import os; os.makedirs('/work/a/b'); os.chmod('/work/a', 0)", "a file cannot be compared"),
         ("g = (i for i in range(3)); next(g)", "the variable g cannot be compared"),
         ("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", "it has threads"),
     ],
@@ -175,6 +174,17 @@ def test_what_a_replay_cannot_make_stays_and_says_so(cluster, code, why):
     here = cluster.made["gateway"]
     shell = here.call("run", "--session", session, "-c", "1", env={**here.process_environment(), **at})
     assert shell.returncode != 0 and "was drained" in shell.stderr, shell
+    cluster.start(NAME)
+
+
+def test_what_it_may_not_read_is_not_compared(cluster):
+    """Whether it may depends on the user."""
+    session = session_on(cluster, NAME)
+    may = value(cluster, session, "import os\nos.makedirs('/work/a/b')\nos.chmod('/work/a', 0)\nos.access('/work/a', os.R_OK)")
+    drain(cluster)
+    await_log(cluster, f"the session {session} " + ("has moved" if may == "True" else "stays: a file cannot be compared"))
+    assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
+    await_end(cluster)
     cluster.start(NAME)
 
 
