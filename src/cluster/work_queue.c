@@ -71,9 +71,14 @@ work_queue_put (struct cluster *cluster, const char *id, json_t *head, const cha
 {
   const struct bus_queue queue = work_queue_of (cluster);
   g_autoptr (GByteArray) message = signed_request_make (cluster, head, body, length, length);
-  return work_queue_keep (cluster, error) &&
-         cluster->binding->put_queued (cluster->bus, &queue, id, (const char *)message->data, message->len,
-                                       error);
+  if (!work_queue_keep (cluster, error))
+    return FALSE;
+  if (cluster->binding->put_queued (cluster->bus, &queue, id, (const char *)message->data, message->len,
+                                    error))
+    return TRUE;
+  /* It may be gone: the next one makes it again. */
+  g_atomic_int_set (&cluster->queue_kept, FALSE);
+  return FALSE;
 }
 
 /* ---- one message ---- */

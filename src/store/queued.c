@@ -163,16 +163,21 @@ queued_add (struct store *store, const struct queued_new *made, GError **error)
 static gboolean
 queued_step_remove (gpointer data, struct transaction *transaction, GError **error)
 {
-  const struct queued_step *step = data;
-  return transaction_run (transaction, "DELETE FROM queued_runs WHERE id = $1 AND instance = ''",
-                          &SQL_STR (step->id), 1, NULL, NULL, NULL, error);
+  struct queued_step *step = data;
+  guint64 changed = 0;
+  gboolean ok = transaction_run (transaction, "DELETE FROM queued_runs WHERE id = $1 AND instance = ''",
+                                 &SQL_STR (step->id), 1, NULL, NULL, &changed, error);
+  step->found = changed > 0;
+  return ok;
 }
 
 gboolean
-queued_remove (struct store *store, const char *id, GError **error)
+queued_remove (struct store *store, const char *id, gboolean *ret_removed, GError **error)
 {
   struct queued_step step = {.id = id};
-  return queued_commit (store, queued_step_remove, &step, error);
+  gboolean ok = queued_commit (store, queued_step_remove, &step, error);
+  *ret_removed = step.found;
+  return ok;
 }
 
 /* ---- looking ---- */

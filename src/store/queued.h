@@ -29,8 +29,8 @@ struct queued_new {
 
 /* FALSE with ERROR: ADDER_ERROR_BUSY where OWNER has too many. */
 gboolean queued_add (struct store *store, const struct queued_new *made, GError **error);
-/* It was not accepted after all. */
-gboolean queued_remove (struct store *store, const char *id, GError **error);
+/* It was not accepted after all. *RET_REMOVED FALSE: a node has it. */
+gboolean queued_remove (struct store *store, const char *id, gboolean *ret_removed, GError **error);
 
 /* Where one runs, or did until its daemon died; both "": it waits. */
 struct queued_place {

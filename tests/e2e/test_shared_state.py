@@ -245,7 +245,7 @@ def test_an_outage_of_the_database_ends_nobody(cluster):
 
 def test_a_node_that_was_taken_for_gone(cluster):
     """It was frozen: what it says of its run comes too late, and its session lives on."""
-    open_stream, run_id = on_stream(cluster, "two")
+    open_stream, run_id = cluster.stream("two")
     session = on(cluster, "two", lambda: cluster.east.post("/v1/sessions", {}).json())["session_id"]
     wait_until(lambda: cluster.sql(f"SELECT count(*) FROM underway WHERE id IN ('{session}', '{run_id}')") == "2", "they are noted")
     pid = cluster.made["two"].daemon()

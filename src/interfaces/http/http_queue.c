@@ -65,10 +65,14 @@ http_queue_put (struct http_request *request, struct cluster *cluster, const str
   struct store *store = request->server->service->engine->store;
   if (!queued_add (store, made, error))
     return FALSE;
-  if (work_queue_put (cluster, made->id, head, body, length, error))
+  g_autoptr (GError) problem = NULL;
+  gboolean removed = FALSE;
+  if (work_queue_put (cluster, made->id, head, body, length, &problem))
     return TRUE;
-  /* Without a row it does not run, wherever the message is. */
-  (void)queued_remove (store, made->id, NULL);
+  /* Without a row it does not run, wherever the message is. If a node has it, the message did arrive. */
+  if (queued_remove (store, made->id, &removed, NULL) && !removed)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&problem));
   return FALSE;
 }
 
