@@ -67,6 +67,10 @@ class Queue(Cluster):
     def wait_begun(self, name, times=1):
         wait_until(lambda: self.begun(name) == times, f"it has begun {times} times")
 
+    def wait_running(self, run_id):
+        """Its code may begin before its row says so."""
+        wait_until(lambda: self.show(run_id)["state"] == "running", "it runs")
+
     def go(self, *names):
         for name in names:
             (self.effects / f"go-{name}").touch()
@@ -110,9 +114,11 @@ class Queue(Cluster):
             client.close()
 
     def publish(self, message):
+        """Until NATS has stored it, which it does after it took it."""
         client = Client(self.nats.port, login=LOGIN)
-        client.publish("adder.1.queue", message)
-        client.flush()
+        client.subscribe("answer")
+        client.publish("adder.1.queue", message, "answer")
+        assert json.loads(client.next()[2])["stream"] == "adder-runs"
         client.close()
 
 
@@ -139,7 +145,7 @@ def test_a_run_of_a_node_that_dies_is_finished_by_another(cluster):
     name, run_id = cluster.put()
     cluster.wait_begun(name)
     first = cluster.holder(run_id)
-    assert cluster.show(run_id)["state"] == "running"
+    cluster.wait_running(run_id)
     cluster.made[first].kill()
     cluster.wait_begun(name, 2)
     assert cluster.holder(run_id) != first
@@ -204,8 +210,9 @@ def test_a_node_that_freezes_gives_up_what_another_has(cluster):
     finally:
         os.kill(pid, signal.SIGCONT)
     wait_until(lambda: len(cluster.nodes()) == 3, "it is back")
-    wait_until(lambda: cluster.running()[first] == 0, "it has ended there")
-    assert cluster.show(run_id)["state"] == "running" and cluster.holder(run_id) != first
+    wait_until(lambda: cluster.running().get(first) == 0, "it has ended there")
+    cluster.wait_running(run_id)
+    assert cluster.holder(run_id) != first
     cluster.go(name)
     assert cluster.ended(run_id)["record"]["outcome"] == "ok" and cluster.begun(name) == 2
 
@@ -216,7 +223,7 @@ def test_a_gateway_that_dies_meanwhile(cluster):
     cluster.gateway.process.kill()
     cluster.gateway.process.wait()
     cluster.gateway.start()
-    assert cluster.show(run_id)["state"] == "running"
+    cluster.wait_running(run_id)
     cluster.go(name)
     assert cluster.ended(run_id)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1
 
@@ -257,7 +264,7 @@ def test_one_whose_row_says_so_is_cancelled(cluster):
     """Somebody cancelled it at a daemon that could not, or need not, ask its node."""
     name, run_id = cluster.put()
     cluster.wait_begun(name)
-    wait_until(lambda: cluster.show(run_id)["state"] == "running", "it runs")
+    cluster.wait_running(run_id)
     cluster.sql(f"UPDATE queued_runs SET cancelled = 1 WHERE id = '{run_id}'")
     assert cluster.ended(run_id)["record"]["outcome"] == "cancelled" and cluster.begun(name) == 1
 
@@ -285,7 +292,7 @@ def test_one_that_has_ended_leaves_the_queue_later_if_it_could_not_at_once(clust
 def test_one_that_runs_can_be_cancelled(cluster):
     name, run_id = cluster.put()
     cluster.wait_begun(name)
-    wait_until(lambda: cluster.show(run_id)["state"] == "running", "it runs")
+    cluster.wait_running(run_id)
     assert cluster.gateway.ask("DELETE", f"/v1/runs/{run_id}").status == 200
     told = cluster.ended(run_id)
     assert told["record"]["outcome"] == told["result"]["outcome"] == "cancelled" and cluster.begun(name) == 1
