@@ -245,6 +245,18 @@ def test_where_no_node_has_room_it_waits_its_turn(cluster):
         assert cluster.ended(other)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1
 
 
+def test_one_that_has_begun_is_listed_once(cluster):
+    """Also while its row does not say so yet."""
+    name, run_id = cluster.put()
+    cluster.wait_begun(name)
+    cluster.wait_running(run_id)
+    cluster.sql(f"UPDATE queued_runs SET started = 0 WHERE id = '{run_id}'")
+    listed = cluster.gateway.get("/v1/runs").json()["runs"]
+    assert [run["state"] for run in listed if run["run_id"] == run_id] == ["running"], listed
+    cluster.go(name)
+    assert cluster.ended(run_id)["record"]["outcome"] == "ok"
+
+
 def test_one_that_waits_can_be_cancelled(cluster):
     cluster.signal(signal.SIGSTOP)
     try:

@@ -475,9 +475,36 @@ http_forward_has_left (struct http_request *request, const char *tag)
 
 /* ---- what is done ---- */
 
+/* Of the queue, in order: without those that a node has LISTED, whose rows do not say yet that they began. */
+static void
+http_forward_add_queued (json_t *listed, const json_t *queued)
+{
+  g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
+  gsize i;
+  json_t *run;
+  json_array_foreach (listed, i, run)
+  {
+    g_hash_table_add (known, (char *)(guintptr)json_member_text (run, "run_id"));
+  }
+  json_array_foreach (queued, i, run)
+  {
+    if (!g_hash_table_contains (known, json_member_text (run, "run_id")))
+      json_array_append (listed, run);
+  }
+}
+
 static void
 http_forward_gather (struct http_request *request, struct cluster *cluster, const char *member)
 {
+  const char *owner;
+  struct store *store = request->server->service->engine->store;
+  g_autoptr (json_t) queued = json_array ();
+  /* Before the nodes are asked: one that begins meanwhile is in both. */
+  if (strcmp (member, "runs") == 0 && store_is_shared (store_config (store))) {
+    if (!owner_asked_for (request, &owner))
+      return;
+    (void)queued_list (store, owner, queued, NULL);
+  }
   g_autoptr (json_t) head = http_forward_head (request);
   json_object_set_new (head, "method", json_string ("GET")); /* and not HEAD, whose reply has no body */
   g_autoptr (json_t) answers = http_forward_ask (request, cluster, head);
@@ -485,13 +512,7 @@ http_forward_gather (struct http_request *request, struct cluster *cluster, cons
   for (gsize i = 1; i < json_array_size (answers); i++)
     json_array_extend (json_object_get (answer, member),
                        json_object_get (json_array_get (answers, i), member));
-  const char *owner;
-  struct store *store = request->server->service->engine->store;
-  if (strcmp (member, "runs") == 0 && store_is_shared (store_config (store))) {
-    if (!owner_asked_for (request, &owner))
-      return;
-    (void)queued_list (store, owner, json_object_get (answer, member), NULL);
-  }
+  http_forward_add_queued (json_object_get (answer, member), queued);
   if (answer)
     http_reply_json (request, 200, json_incref (answer));
   else
