@@ -30,7 +30,7 @@ struct entry {
   char *code;        /* the beginning of it; NULL: that is not kept */
   gint64 started_us; /* by the wall clock */
   gboolean background;
-  gboolean handed_on;     /* it ended, and goes back to the queue of the cluster */
+  gboolean handed_on;     /* it ended, and goes back to the queue of the cluster: nobody finds it here */
   AdderRun *run;          /* NULL: it has ended */
   char *result;           /* of an ended run: text, since a json_t can take 77 times as much */
   struct run_log *log;    /* NULL: none, or no longer */
@@ -174,7 +174,7 @@ runs_find (struct runs *runs, const char *owner, const char *run_id, GError **er
 {
   runs_purge (runs);
   struct entry *entry = g_hash_table_lookup (runs->entries, run_id);
-  if (entry && (!owner || g_strcmp0 (entry->owner, owner) == 0))
+  if (entry && !entry->handed_on && (!owner || g_strcmp0 (entry->owner, owner) == 0))
     return entry;
   g_autofree char *shown = text_one_line (run_id, 60);
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_NOT_FOUND, "no run %s is running", shown);
@@ -375,8 +375,8 @@ gboolean
 runs_take_back (struct runs *runs, const char *run_id)
 {
   g_mutex_lock (&runs->lock);
-  struct entry *entry = runs_find (runs, NULL, run_id, NULL);
-  gboolean handed_on = entry && !entry->run && entry->handed_on;
+  struct entry *entry = g_hash_table_lookup (runs->entries, run_id);
+  gboolean handed_on = entry && entry->handed_on;
   if (handed_on)
     runs_drop (runs, entry);
   g_mutex_unlock (&runs->lock);

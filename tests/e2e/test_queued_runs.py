@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import signal
 import tempfile
+from concurrent import futures
 
 import pytest
 
@@ -189,13 +190,24 @@ def test_one_that_takes_its_nodes_along_is_given_up(cluster):
 def test_a_node_that_stops_hands_its_runs_on(cluster):
     name, run_id = cluster.put()
     cluster.wait_begun(name)
+    cluster.wait_running(run_id)
     first = cluster.holder(run_id)
-    assert cluster.made[first].call("serve", "stop", "--force").returncode == 0
-    assert (cluster.made[first].runtime / "adder.log").read_text().endswith("info: ended\n")
-    cluster.wait_begun(name, 2)
-    assert cluster.sql(f"SELECT tries FROM queued_runs WHERE id = '{run_id}'") == "1", "the first does not count"
-    cluster.start(first)
-    cluster.go(name)
+    events = Stream(cluster.gateway, "GET", f"/v1/runs/{run_id}/events")
+    assert events.next()[1] == "started"
+    with futures.ThreadPoolExecutor() as pool:
+        waits = [pool.submit(cluster.show, run_id, 60000) for _ in range(4)]
+        assert cluster.made[first].call("serve", "stop", "--force").returncode == 0
+        assert (cluster.made[first].runtime / "adder.log").read_text().endswith("info: ended\n")
+        assert "result" not in [event[1] for event in events.ending()], "this try has none"
+        events.close()
+        cluster.wait_begun(name, 2)
+        told = cluster.show(run_id)
+        assert told["state"] != "ended" and told["result"] is None, told
+        assert cluster.sql(f"SELECT tries FROM queued_runs WHERE id = '{run_id}'") == "1", "the first does not count"
+        cluster.start(first)
+        cluster.go(name)
+    for told in (wait.result() for wait in waits):
+        assert told["result"] is None and told["record"] is None or told["result"]["outcome"] == "ok", told
     assert cluster.ended(run_id)["record"]["outcome"] == "ok"
 
 

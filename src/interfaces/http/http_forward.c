@@ -278,12 +278,13 @@ http_forward_produce (struct http_stream *stream, gpointer data)
 
 static gboolean http_forward_has_left (struct http_request *request, const char *tag);
 
-/* Whether a node answers so about a run of the queue because it has given it back meanwhile. */
+/* Whether a node answers so (0: not at all) about a run of the queue because it has given it back meanwhile,
+ * or ends. */
 static gboolean
 http_forward_is_elsewhere (struct http_request *request, int status)
 {
   const char *run = http_parameter (request, "run");
-  return (status == 404 || status == 410) && run && id_is_queued (run);
+  return (status == 0 || status == 404 || status == 410 || status == 503) && run && id_is_queued (run);
 }
 
 /* Passes the reply on; FORWARDED is taken. FALSE: its session has left the node TAG, where nothing was done,

@@ -6,6 +6,7 @@
 #include "common/json.h"
 #include "engine/engine.h"
 #include "engine/host/id.h"
+#include "engine/run/run.h"
 #include "engine/session/sessions.h"
 #include "interfaces/service/quota.h"
 #include "library/library.h"
@@ -175,7 +176,11 @@ run_reply_go_on (gpointer data)
   struct running *running = data;
   struct run_events *events = run_events_new (NULL, TRUE, running->log);
   g_autoptr (AdderResult) result = run_reply_pull (running, events);
-  run_events_end (events, result);
+  /* What goes back to the queue of the cluster has no result yet. */
+  if (request_is_handed_on (run_request (running->run), adder_result_outcome (result)))
+    (void)run_events_flush (events);
+  else
+    run_events_end (events, result);
   run_log_end (running->log);
   run_events_free (events);
   running_free (running);
