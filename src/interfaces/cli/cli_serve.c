@@ -30,6 +30,7 @@
 #include "interfaces/socket/client.h"
 #include "interfaces/socket/server.h"
 #include "library/library.h"
+#include "store/departed.h"
 
 /* Idle connections must not keep out callers with a run: so twice as many connections as can be at work; the
  * queue, which is fair, refuses latecomers. */
@@ -252,6 +253,9 @@ cli_serve_serve (struct serve_options *options, const struct config *config, con
   /* Ends the warm-up as well, which may be in the middle of imports. */
   engine_close (engine->engine);
   g_thread_join (warming);
+  /* Others tell how its sessions ended as soon as they know it no more. */
+  if (cluster)
+    departed_settle (store_departed (engine->store));
   cluster_node_leave (service, cluster);
   mcp_server_free (service->mcp);
   service_free (service);
