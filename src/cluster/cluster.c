@@ -17,12 +17,13 @@
 #include "common/text.h"
 #include "engine/host/id.h"
 
-#define BUCKET     "adder-nodes"
-#define SUBJECT    "$KV." BUCKET "."
-#define TAG_MIN    (ID_QUEUED + 1u)
-#define TAG_MAX    0xffffffu
-#define SECRET_MIN 32
-#define AGAIN_MS   5000 /* between logins, when the servers refuse them */
+#define BUCKET        "adder-nodes"
+#define SUBJECT       "$KV." BUCKET "."
+#define TAG_MIN       (ID_QUEUED + 1u)
+#define TAG_MAX       0xffffffu
+#define SECRET_MIN    32
+#define OWN_SILENT_US ((gint64)(CLUSTER_SILENT_MS - CLUSTER_BEAT_MS) * 1000) /* without an own entry */
+#define AGAIN_MS      5000 /* between logins, when the servers refuse them */
 
 struct member {
   json_t *entry;
@@ -78,6 +79,18 @@ cluster_tag (struct cluster *cluster)
   return tag;
 }
 
+/* That of this process. A connection that is cut off is noticed late, and what was sent meanwhile may come
+ * after all: who is not known then need not be gone. */
+REQUIRES (cluster)
+static void
+cluster_hear_own (struct cluster *cluster)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  if (now_us - cluster->heard_us >= OWN_SILENT_US)
+    cluster->hears_us = now_us;
+  cluster->heard_us = now_us;
+}
+
 /* An entry without a state only claims the tag: it is heard even where JetStream refuses it. */
 static void
 cluster_hear (gpointer data, const struct bus_message *message)
@@ -90,6 +103,8 @@ cluster_hear (gpointer data, const struct bus_message *message)
   if (!entry) /* it has left */
     cluster->doors_us = g_hash_table_remove (cluster->members, key) ? 0 : cluster->doors_us;
   else if (json_object_get (entry, "state")) {
+    if (strcmp (json_member_text (entry, "instance"), cluster->instance) == 0)
+      cluster_hear_own (cluster);
     struct member *member = g_new (struct member, 1);
     *member = (struct member){g_steal_pointer (&entry), g_get_monotonic_time ()};
     if (g_hash_table_replace (cluster->members, g_strdup (key), member))
@@ -152,8 +167,9 @@ gboolean
 cluster_has_heard (struct cluster *cluster)
 {
   g_mutex_lock (&cluster->lock);
-  gboolean heard =
-      cluster->claimed && g_get_monotonic_time () - cluster->claimed_us >= (gint64)CLUSTER_SILENT_MS * 1000;
+  gint64 now_us = g_get_monotonic_time (), since_us = MAX (cluster->claimed_us, cluster->hears_us);
+  gboolean heard = cluster->claimed && now_us - cluster->heard_us < OWN_SILENT_US &&
+                   now_us - since_us >= (gint64)CLUSTER_SILENT_MS * 1000;
   g_mutex_unlock (&cluster->lock);
   return heard;
 }

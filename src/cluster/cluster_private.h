@@ -23,7 +23,8 @@ struct cluster {
   GUARDED_BY (cluster) GHashTable *members; /* key: the tag as text; struct member */
   GUARDED_BY (cluster) guint32 tag;
   GUARDED_BY (cluster) gboolean claimed, woken, ending;
-  GUARDED_BY (cluster) gint64 claimed_us; /* since when */
+  GUARDED_BY (cluster) gint64 claimed_us;         /* since when */
+  GUARDED_BY (cluster) gint64 hears_us, heard_us; /* since when this node hears itself without a gap; last */
   GUARDED_BY (cluster) int tag_fd; /* an eventfd, written to when the tag was claimed or changed; -1: none */
   GUARDED_BY (cluster) char *problem;
   GUARDED_BY (cluster) guint doors;     /* as they were counted */

@@ -218,13 +218,20 @@ worker_run_it (const struct worker_run *run)
   return worker_settle (run, status == 0 || status == 429 || status == 503);
 }
 
+/* Of another daemon. Nobody is gone while this one hears nothing. */
+static gboolean
+worker_is_there (struct http_worker *worker, const char *instance)
+{
+  return cluster_knows (worker->cluster, instance, NULL) || !cluster_has_heard (worker->cluster);
+}
+
 /* What this daemon has, and no thread of it is at, it could not settle. */
 static gboolean
 worker_is_alive (gpointer data, const char *id, const char *instance)
 {
   struct http_worker *worker = data;
   if (strcmp (instance, cluster_instance (worker->cluster)) != 0)
-    return cluster_knows (worker->cluster, instance, NULL);
+    return worker_is_there (worker, instance);
   g_mutex_lock (&worker->lock);
   gboolean is_at_it = g_hash_table_contains (worker->ids, id);
   g_mutex_unlock (&worker->lock);
@@ -236,8 +243,7 @@ static gboolean
 worker_is_others (gpointer data, const char *id G_GNUC_UNUSED, const char *instance)
 {
   struct http_worker *worker = data;
-  return strcmp (instance, cluster_instance (worker->cluster)) != 0 &&
-         cluster_knows (worker->cluster, instance, NULL);
+  return strcmp (instance, cluster_instance (worker->cluster)) != 0 && worker_is_there (worker, instance);
 }
 
 static void
