@@ -42,8 +42,10 @@ tunnel_parse (const char *text, gsize length, GError **error)
   if (!value || (status >= 200 && status < 300))
     return g_steal_pointer (&value);
   const char *detail = json_member_text (value, "detail");
-  g_set_error_literal (error, ADDER_ERROR, status == 404 ? ADDER_ERROR_NOT_FOUND : ADDER_ERROR_FAILED,
-                       *detail ? detail : "a node refused");
+  int code = status == 404                   ? ADDER_ERROR_NOT_FOUND
+             : status >= 400 && status < 500 ? ADDER_ERROR_REFUSED
+                                             : ADDER_ERROR_FAILED;
+  g_set_error_literal (error, ADDER_ERROR, code, *detail ? detail : "a node refused");
   return NULL;
 }
 

@@ -91,8 +91,9 @@ cluster_handover_ask (struct cluster_handover *handover, const char *tag, const 
   g_autoptr (json_t) reply =
       cluster_handover_call (handover, tag, "POST", CLUSTER_HANDOVER_PATH, "", body, &problem);
   *ret_reason = g_strdup (reply ? json_member_text (reply, "reason") : problem->message);
-  /* Of an older version. */
-  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND))
+  /* It is of an older version, or did not let the request in. */
+  if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND) ||
+      g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_REFUSED))
     return HANDED_NOT;
   if (!reply)
     return HANDED_UNKNOWN;
