@@ -8,6 +8,7 @@
  * digest of variables and files. */
 #include "library/handover.h"
 
+#include <poll.h>
 #include <string.h>
 
 #include "common/json.h"
@@ -312,6 +313,17 @@ handover_check_state (struct session *made, const char *digest, GError **error)
   return FALSE;
 }
 
+/* Who is told that it was not taken may go on with it. */
+static gboolean
+handover_check_asker (int watch_fd, GError **error)
+{
+  struct pollfd asker = {watch_fd, POLLRDHUP, 0};
+  if (poll (&asker, 1, 0) <= 0)
+    return TRUE;
+  g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_CANCELLED, "the node that hands it over is gone");
+  return FALSE;
+}
+
 /* What this node does not support, such as the session's environment, another one may. */
 static void
 handover_blame_node (GError **error)
@@ -359,6 +371,7 @@ library_handover_read (AdderEngine *engine, const json_t *whole, int watch_fd, G
   gboolean taken =
       library_replay_is_same (replay, error) &&
       handover_check_state (library_replay_made (replay), json_member_text (whole, "state"), error) &&
+      handover_check_asker (watch_fd, error) &&
       library_replay_adopt (replay, json_string_value (json_object_get (whole, "name")), &origin, error);
   adder_replay_free (replay);
   return taken;
