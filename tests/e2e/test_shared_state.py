@@ -34,7 +34,11 @@ class Cluster(cluster_world.Cluster):
         """All have noticed."""
         self.postgres.up()
         for gateway in (self.east, self.west):
-            wait_until(lambda gateway=gateway: gateway.get("/v1/caller").status == 200, "tokens are known")
+            # One that was known before is good without the database for a while.
+            unknown = lambda: "adder_" + os.urandom(32).hex()[:43]
+            wait_until(lambda gateway=gateway: status(gateway, unknown()) == 401, "tokens are known")
+            wait_until(lambda gateway=gateway: gateway.get("/v1/caller").status == 200, "its own is")
+            wait_until(lambda gateway=gateway: gateway.get("/v1/records?limit=1").status == 200, "records are there")
         for name in NODES:
             wait_until(lambda name=name: self.made[name].call("history", "list", "--json").returncode == 0, "records are there")
 
@@ -176,6 +180,7 @@ def on(cluster, name, make):
     """What MAKE gives, once it was made by the node NAME."""
     while True:
         made = make()
+        assert made.get("run_id") or made.get("session_id"), made
         if cluster.of(made.get("run_id") or made["session_id"]) == name:
             return made
 
