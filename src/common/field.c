@@ -290,6 +290,13 @@ name_parameters (struct check *check)
     g_string_append (check->problems, " none");
 }
 
+/* The caller's. */
+static json_t *
+standard_of (const struct field *field)
+{
+  return field->standard ? json_loads (field->standard, JSON_DECODE_ANY, NULL) : json_null ();
+}
+
 /* OBJECT with each of FIELDS filled in, or NULL with complaints. PATH is the prefix of the names in them. The
  * caller's. */
 static json_t *
@@ -310,7 +317,7 @@ check_object (struct check *check, const char *path, const struct field *fields,
     if (value && !(field->optional && json_is_null (value)))
       value = check_value (check, full ? full : field->name, field, value);
     else if (field->optional)
-      value = field->standard ? json_loads (field->standard, JSON_DECODE_ANY, NULL) : json_null ();
+      value = standard_of (field);
     else {
       field_complain (check, "%s is missing", full ? full : field->name);
       value = NULL;
@@ -336,6 +343,37 @@ field_check (const struct field *fields, const char *what, const json_t *object,
   g_set_error (error, ADDER_ERROR, ADDER_ERROR_INVALID, "%s%s%s", what ? what : "", what ? ": " : "",
                problems->str);
   return NULL;
+}
+
+static json_t *
+shorten_list (const struct field *members, const json_t *list)
+{
+  gsize index;
+  json_t *item, *brief = json_array ();
+  json_array_foreach (list, index, item)
+  {
+    json_array_append_new (brief, json_is_object (item) ? field_shorten (members, item) : json_incref (item));
+  }
+  return brief;
+}
+
+json_t *
+field_shorten (const struct field *fields, const json_t *object)
+{
+  json_t *brief = json_object ();
+  for (const struct field *field = fields; field->name; field++) {
+    json_t *value = json_object_get (object, field->name);
+    g_autoptr (json_t) standard = field->optional ? standard_of (field) : NULL;
+    if (!value || (standard && json_equal (value, standard)))
+      continue;
+    if (field->members && json_is_object (value))
+      json_object_set_new (brief, field->name, field_shorten (field->members, value));
+    else if (field->members && json_is_array (value))
+      json_object_set_new (brief, field->name, shorten_list (field->members, value));
+    else
+      json_object_set (brief, field->name, value);
+  }
+  return brief;
 }
 
 /* ---- answers ---- */

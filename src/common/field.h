@@ -73,6 +73,10 @@ gboolean field_has_type (const json_t *value, guint types);
  * names. The caller's. */
 json_t *field_check (const struct field *fields, const char *what, const json_t *object, GError **error);
 
+/* OBJECT, from field_check, without the members that have their default: field_check of it gives OBJECT, also
+ * by another version, which need not know members that nobody uses. The caller's. */
+json_t *field_shorten (const struct field *fields, const json_t *object);
+
 /* Whether VALUE is an answer as FIELDS describe it: an object with each field that is not optional, all of
  * the right types. Other names are ignored: another version may have more. */
 gboolean field_fits (const struct field *fields, const json_t *value);

@@ -142,6 +142,41 @@ test_integers_within (void)
                    "{\"integers\":[3,4],\"limits\":{\"a\":5},\"numbers\":[3.0,4],\"any\":{\"b\":3.0}}");
 }
 
+/* What has its default is left out, at every level, and comes back. */
+static void
+test_shorten (void)
+{
+  static const struct field part[] = {
+      {.name = "path", .types = FIELD_TEXT},
+      {.name = "bytes", .types = FIELD_INTEGER, .optional = TRUE, .standard = "7"},
+      {0},
+  };
+  static const struct field table[] = {
+      {.name = "code", .types = FIELD_TEXT},
+      {.name = "once", .types = FIELD_BOOLEAN, .optional = TRUE, .standard = "false"},
+      {.name = "note", .types = FIELD_TEXT, .optional = TRUE},
+      {.name = "one", .types = FIELD_OBJECT, .optional = TRUE, .members = part},
+      {.name = "list", .types = FIELD_LIST, .items = FIELD_OBJECT, .optional = TRUE, .members = part},
+      {0},
+  };
+  static const char *const brief[] = {
+      "{\"code\":\"1\"}",
+      "{\"code\":\"\",\"once\":true,\"note\":\"\"}",
+      "{\"code\":\"1\",\"one\":{\"path\":\"a\"}}",
+      "{\"code\":\"1\",\"one\":{\"path\":\"a\",\"bytes\":8}}",
+      "{\"code\":\"1\",\"list\":[{\"path\":\"b\"},{\"path\":\"c\",\"bytes\":0}]}",
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (brief); i++) {
+    g_autoptr (json_t) object = json_loads (brief[i], 0, NULL);
+    g_autoptr (json_t) checked = field_check (table, NULL, object, NULL);
+    g_assert_cmpuint (json_object_size (checked), ==, 5);
+    g_autoptr (json_t) shortened = field_shorten (table, checked);
+    g_assert_true (json_equal (shortened, object));
+    g_autoptr (json_t) again = field_check (table, NULL, shortened, NULL);
+    g_assert_true (json_equal (again, checked));
+  }
+}
+
 UNIT_SUITE (common_field)
 {
   g_test_init (&argc, &argv, NULL);
@@ -150,5 +185,6 @@ UNIT_SUITE (common_field)
   g_test_add_func ("/field/copy", test_copy);
   g_test_add_func ("/field/types", test_types);
   g_test_add_func ("/field/integers-within", test_integers_within);
+  g_test_add_func ("/field/shorten", test_shorten);
   return g_test_run ();
 }

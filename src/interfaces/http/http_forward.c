@@ -117,7 +117,9 @@ char *
 http_forward_body (struct http_request *request, gsize *ret_length)
 {
   if (request->body && request->body_read > 0) {
-    char *text = json_to_text (request->body);
+    const struct field *fields = request->route->body;
+    g_autoptr (json_t) brief = fields ? field_shorten (fields, request->body) : json_object ();
+    char *text = json_to_text (brief);
     *ret_length = strlen (text);
     return text;
   }
