@@ -104,7 +104,7 @@ def digest(content):
 def files_of(tree):
     """(file, path in the wheel)"""
     for source, target in PLACES.items():
-        for file in sorted(path for path in [tree / source, *(tree / source).rglob("*")] if path.is_file()):
+        for file in sorted(path for path in [tree / source, *(tree / source).rglob("*")] if path.is_file() and path.suffix != ".pyc"):
             yield file, str(pathlib.PurePath(target, file.relative_to(tree / source)))
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line beside `run`: what it prints, what it returns, what it installs."""
+import importlib.util
 import re
+import struct
 
 import pytest
 
@@ -193,6 +195,17 @@ def test_what_is_installed(installation):
     assert (installation.prefix / "include/adder.h").exists()
     assert list(installation.prefix.glob("lib/**/pkgconfig/adder.pc"))
     assert list(share.glob("adder/profiles/standard.conf"))
+
+
+def test_bytecode_is_that_of_the_installed_source(installation):
+    """Else interpreters would compile it at each start."""
+    runner = installation.prefix / "libexec/adder"
+    sources = list(runner.glob("*.py"))
+    assert sources
+    for source in sources:
+        (compiled,) = runner.glob(f"__pycache__/{source.stem}.*.pyc")
+        flags, digest = struct.unpack("<4xI8s", compiled.read_bytes()[:16])  # PEP 552
+        assert flags == 3 and digest == importlib.util.source_hash(source.read_bytes()), source
 
 
 def test_order_of_options(adder):

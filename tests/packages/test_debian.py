@@ -192,6 +192,7 @@ def test_purging_leaves_nothing_and_removing_what_people_made(fresh):
     """
     fresh.do(use)
     fresh.do("adder run -c 'print(1)'", user="someone")
+    assert [path for path in fresh.paths() if path.startswith("/usr/libexec/adder/__pycache__/session.")], "compiled there"
     fresh.do(f"{APT} remove adder")
     kept = fresh.paths()
     assert {"/etc/adder/adder.conf", "/var/lib/adder/store/records.db", "/var/lib/adder/tokens.json"} <= kept
