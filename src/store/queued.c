@@ -257,9 +257,13 @@ queued_step_cancel (gpointer data, struct transaction *transaction, GError **err
   struct queued_step *step = data;
   struct queued_row row = {0};
   gboolean gone = FALSE;
-  gboolean ok = transaction_run (transaction, "UPDATE queued_runs SET cancelled = 1 WHERE id = $1",
-                                 &SQL_STR (step->id), 1, NULL, NULL, NULL, error) &&
-                queued_read (transaction, step->owner, step->id, &row, error);
+  const struct sql_value values[] = {SQL_STR (step->id), SQL_OPT (step->owner)};
+  gboolean ok =
+      transaction_run (transaction,
+                       step->owner ? "UPDATE queued_runs SET cancelled = 1 WHERE id = $1 AND owner = $2"
+                                   : "UPDATE queued_runs SET cancelled = 1 WHERE id = $1",
+                       values, step->owner ? 2 : 1, NULL, NULL, NULL, error) &&
+      queued_read (transaction, step->owner, step->id, &row, error);
   step->found = ok && row.found;
   if (ok && row.found && *row.instance == '\0')
     ok = queued_end_row (step->store, transaction, step->id, &row, store_node (step->store), step->end, &gone,
