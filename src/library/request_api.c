@@ -691,8 +691,9 @@ library_resolve_like (AdderEngine *engine, const AdderRequest *request, const st
     request_api_set_text (&resolved->environment, like->environment);
   if (!request->asked.environment && !resolved->with && !resolved->invalid)
     resolved->with = g_strdupv (like->with);
+  /* The profile may require more by now, or on this node. */
   if (!request->asked.profile)
-    resolved->min_isolation = like->min_isolation;
+    resolved->min_isolation = MAX (resolved->min_isolation, like->min_isolation);
   if (!request->asked.profile && !request->tables)
     resolved->tables = like->tables;
   resolved->svg = resolved->svg || like->svg;

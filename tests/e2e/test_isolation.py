@@ -166,6 +166,19 @@ def test_lowest_level_of_a_profile(make_adder):
     adder.stop()
 
 
+def test_a_replay_needs_what_its_profile_requires_now(make_adder):
+    adder = make_adder("[sandbox]\ncgroup = none\n")
+    profile(adder, "strict", "[profile]\ntitle = Strict\n")
+    session = adder.call("session", "new", "--profile", "strict").stdout.strip()
+    assert adder.call("run", "--session", session, "-c", "x = 1").returncode == 0
+    assert adder.call("session", "replay", session).returncode == 0
+    profile(adder, "strict", "[profile]\ntitle = Strict\nmin_isolation = 3\n")
+    harness.wait_until(lambda: adder.run("1", "--profile", "strict").outcome != "ok", "the daemon has read it")
+    ended = adder.call("session", "replay", session)
+    assert ended.returncode != 0 and "isolation level 3 is required" in ended.stderr, ended
+    adder.stop()
+
+
 @pytest.mark.quick
 def test_the_level_of_another_kernel(make_adder):
     """No sandbox of the host's has one, and none takes over."""
