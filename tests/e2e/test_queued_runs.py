@@ -354,6 +354,20 @@ def test_messages_that_are_forged_or_come_again_run_nothing(cluster):
     assert cluster.sql(f"SELECT count(*) FROM records WHERE run_id IN ('{run_id}', '{unknown}')") == "1"
 
 
+def test_what_a_proxy_adds_is_not_stored(cluster):
+    """The queue is on disk: it has what a node reads, and no other headers."""
+    client = Client(cluster.nats.port, login=LOGIN)
+    client.subscribe("adder.1.queue")
+    reply = cluster.gateway.post("/v1/runs", {"code": "6 * 7", "background": True}, X_Forwarded_Access_Token="not-for-disks")
+    assert reply.status == 202, reply
+    recorded = client.next()[2]
+    client.close()
+    assert b"not-for-disks" not in recorded and cluster.gateway.secret.encode() not in recorded
+    head = json.loads(recorded.partition(b"\n")[0][65:])
+    assert {name.lower() for name, _ in head["headers"]} <= {"content-type", "user-agent", "traceparent"}
+    assert cluster.ended(reply.json()["run_id"])["result"]["value"] == {"text/plain": "42"}
+
+
 def test_mistakes_are_told_at_once(cluster):
     refused(cluster.gateway.post("/v1/runs", {"code": "1", "background": True, "profile": "nothing"}), 404, "nothing")
     refused(cluster.gateway.post("/v1/runs", {"code": "1", "background": True, "stream": True}), 400, "streamed")

@@ -55,11 +55,30 @@ http_queue_read (struct http_request *request)
   return asked;
 }
 
+/* The ones of ALL that a node reads of a run. Others, such as those that a proxy adds, are not for the disks
+ * of the queue. */
+static json_t *
+http_queue_headers (const json_t *all)
+{
+  static const char *const read[] = {"Content-Type", "User-Agent", "traceparent"};
+  json_t *header, *headers = json_array ();
+  gsize i;
+  json_array_foreach (all, i, header)
+  {
+    const char *name = json_string_value (json_array_get (header, 0));
+    for (gsize k = 0; k < G_N_ELEMENTS (read); k++)
+      if (name && g_ascii_strcasecmp (name, read[k]) == 0)
+        json_array_append (headers, header);
+  }
+  return headers;
+}
+
 static gboolean
 http_queue_put (struct http_request *request, struct cluster *cluster, const struct queued_new *made,
                 const char *body, gsize length, GError **error)
 {
   g_autoptr (json_t) head = http_forward_head (request);
+  json_object_set_new (head, "headers", http_queue_headers (json_object_get (head, "headers")));
   json_object_set_new (head, "run_id", json_string (made->id));
   json_object_set_new (head, "once", json_boolean (made->once));
   struct store *store = request->server->service->engine->store;
