@@ -39,9 +39,11 @@ enum bus_put { BUS_PUT, BUS_TAKEN, BUS_FAILED };
 /* A queue in JetStream, on the servers' disks: a message stays there until one of those who pull has it
  * done. */
 struct bus_queue {
-  const char *name, *subject;
-  guint64 bytes, age_ms; /* what it holds at most, and for how long */
-  guint64 silent_ms;     /* a message is pulled again where nothing was said of it for so long */
+  const char *name, *subjects; /* a pattern: that of all messages in it */
+  const char *subject;         /* of those that are put and pulled here */
+  const char *pullers;         /* what those who pull these share */
+  guint64 bytes, age_ms;       /* what it holds at most, and for how long */
+  guint64 silent_ms;           /* a message is pulled again where nothing was said of it for so long */
 };
 
 struct bus_puller;

@@ -443,7 +443,6 @@ bus_remove (struct bus *bus, const char *bucket, const char *key)
 
 /* ---- queues ---- */
 
-#define QUEUE_PULLERS    "nodes"
 #define QUEUE_UNDER_WAY  65536 /* messages, at once */
 #define NS_OF_MS         (1000 * 1000)
 #define PUT_TWICE_WITHIN (2 * G_GINT64_CONSTANT (60) * 1000 * NS_OF_MS)
@@ -508,7 +507,7 @@ bus_keep_queue (struct bus *bus, const struct bus_queue *queue, GError **error)
   jsCtx *jetstream = NULL;
   natsStatus status = jsStreamConfig_Init (&config);
   config.Name = queue->name;
-  config.Subjects = (const char **)&queue->subject;
+  config.Subjects = (const char **)&queue->subjects;
   config.SubjectsLen = 1;
   config.Retention = js_WorkQueuePolicy;
   config.Discard = js_DiscardNew;
@@ -556,7 +555,8 @@ bus_open_puller (struct bus *bus, const struct bus_queue *queue, GError **error)
   struct bus_puller *puller = g_new0 (struct bus_puller, 1);
   g_atomic_ref_count_init (&puller->references);
   natsStatus status = jsConsumerConfig_Init (&config);
-  config.Durable = QUEUE_PULLERS;
+  config.Durable = queue->pullers;
+  config.FilterSubject = queue->subject;
   config.AckPolicy = js_AckExplicit;
   config.AckWait = (int64_t)queue->silent_ms * NS_OF_MS;
   config.MaxAckPending = QUEUE_UNDER_WAY;
@@ -568,9 +568,9 @@ bus_open_puller (struct bus *bus, const struct bus_queue *queue, GError **error)
   if (status == NATS_OK)
     status = jsSubOptions_Init (&options);
   options.Stream = queue->name;
-  options.Consumer = QUEUE_PULLERS;
+  options.Consumer = queue->pullers;
   if (status == NATS_OK)
-    status = js_PullSubscribe (&puller->subscription, jetstream, queue->subject, QUEUE_PULLERS, NULL,
+    status = js_PullSubscribe (&puller->subscription, jetstream, queue->subject, queue->pullers, NULL,
                                &options, &code);
   jsCtx_Destroy (jetstream); /* the subscription keeps its own */
   if (status == NATS_OK)

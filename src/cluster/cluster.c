@@ -574,6 +574,7 @@ cluster_new (const struct cluster_options *options, GError **error)
   cluster->node = g_strdup (options->node);
   cluster->instance = g_strdup (instance);
   cluster->secret = g_steal_pointer (&secret);
+  work_queue_name (cluster);
   cluster->servers = cluster_shown_servers (config->cluster_nats);
   cluster->started = text_time (g_get_real_time ());
   g_mutex_init (&cluster->lock);
@@ -650,6 +651,8 @@ cluster_free (struct cluster *cluster)
   g_cond_clear (&cluster->heard);
   g_free (cluster->problem);
   g_free (cluster->secret);
+  g_free (cluster->queue_subject);
+  g_free (cluster->queue_pullers);
   g_free (cluster->servers);
   g_free (cluster->node);
   g_free (cluster->instance);

@@ -14,6 +14,7 @@ struct cluster {
   struct bus_subscription *beats, *frees_heard;
   struct tunnel_ends *ends;
   char *secret, *servers; /* as they are shown */
+  char *queue_subject, *queue_pullers;
   struct cluster_options options;
   char *node, *instance, *started;
   GThread *thread;
@@ -56,6 +57,9 @@ char *cluster_sign (struct cluster *cluster, const json_t *head);
 /* TEXT of LENGTH bytes, as cluster_sign made it here or elsewhere. The caller's; NULL with
  * ADDER_ERROR_REFUSED. */
 json_t *cluster_verify (struct cluster *cluster, const char *text, gsize length, GError **error);
+
+/* work_queue.c: names the queue of those who have the secret. */
+void work_queue_name (struct cluster *cluster);
 
 /* tunnel_end.c: the ends of all tunnels here. */
 struct tunnel_ends *tunnel_ends_new (struct cluster *cluster, GError **error);

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/work_queue.h"
 
+#include <string.h>
+
 #include "adder_types.h"
 #include "cluster/signed_request.h"
 #include "cluster/tunnel_end.h"
 #include "common/json.h"
 #include "common/log.h"
 
-#define SILENT_MS   5000 /* more than it takes to give up a node */
-#define PULL_MS     500
-#define LOOK_MS     50 /* for room */
-#define RETRY_MS    1000
-#define TICK_US     (10 * G_USEC_PER_SEC)
-#define COMPLAIN_US (10 * G_USEC_PER_SEC) /* at most one line of the log in that time */
+#define SILENT_MS     5000 /* more than it takes to give up a node */
+#define PULL_MS       500
+#define LOOK_MS       50 /* for room */
+#define RETRY_MS      1000
+#define SECRET_DIGITS 16
+#define TICK_US       (10 * G_USEC_PER_SEC)
+#define COMPLAIN_US   (10 * G_USEC_PER_SEC) /* at most one line of the log in that time */
 
 LOCK_CLASS (work_host);
 
@@ -38,12 +41,25 @@ struct working {
   struct bus_pulled *pulled;
 };
 
+void
+work_queue_name (struct cluster *cluster)
+{
+  static const char what[] = "queue";
+  g_autofree char *digest =
+      g_compute_hmac_for_data (G_CHECKSUM_SHA256, (const guchar *)cluster->secret, strlen (cluster->secret),
+                               (const guchar *)what, strlen (what));
+  cluster->queue_subject = g_strdup_printf (TUNNEL_PREFIX "queue.%.*s", SECRET_DIGITS, digest);
+  cluster->queue_pullers = g_strdup_printf ("nodes-%.*s", SECRET_DIGITS, digest);
+}
+
 static struct bus_queue
 work_queue_of (const struct cluster *cluster)
 {
   const struct config *config = cluster->options.config;
   return (struct bus_queue){.name = "adder-runs",
-                            .subject = TUNNEL_PREFIX "queue",
+                            .subjects = TUNNEL_PREFIX "queue.*",
+                            .subject = cluster->queue_subject,
+                            .pullers = cluster->queue_pullers,
                             .bytes = config->cluster_queue_bytes,
                             .age_ms = config->cluster_queue_age_ms,
                             .silent_ms = SILENT_MS};

@@ -4,9 +4,10 @@
  * for some seconds is pulled again, by another node. So a message only tells that there may be work: whether
  * it is to be done, who does it says (store/queued.h).
  *
- * The stream is `adder-runs`, with the subject adder.1.queue, and nodes share its consumer `nodes`. A message
- * is as the first one of a tunnel (signed_request.h), so nobody who lacks the secret can make one; what they
- * recorded, and send again, is work that is over. */
+ * The stream is `adder-runs`, with the subjects adder.1.queue.ID, and nodes share its consumer nodes-ID. ID
+ * is from the secret of the cluster: a node that has another one takes no message that it could not verify,
+ * and would throw away. A message is as the first one of a tunnel (signed_request.h), so nobody who lacks the
+ * secret can make one; what they recorded, and send again, is work that is over. */
 #pragma once
 
 #include "cluster/cluster.h"

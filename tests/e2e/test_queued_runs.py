@@ -5,9 +5,11 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import tempfile
+import time
 from concurrent import futures
 
 import pytest
@@ -23,6 +25,7 @@ pytestmark = pytest.mark.slow
 PLACES = 2  # of each node
 TRIES = 2
 LOGIN = ("mallory", "anything")
+QUEUE = "adder.1.queue." + mac(SECRET.encode(), b"queue").hex()[:16]
 # It begins, waits for a file, and ends.
 CODE = """
 import os, time
@@ -118,7 +121,7 @@ class Queue(Cluster):
         """Until NATS has stored it, which it does after it took it."""
         client = Client(self.nats.port, login=LOGIN)
         client.subscribe("answer")
-        client.publish("adder.1.queue", message, "answer")
+        client.publish(QUEUE, message, "answer")
         assert json.loads(client.next()[2])["stream"] == "adder-runs"
         client.close()
 
@@ -177,8 +180,8 @@ def test_once_is_not_run_again(cluster):
 
 def test_one_that_takes_its_nodes_along_is_given_up(cluster):
     name, run_id = cluster.put()
-    for time in range(TRIES):
-        cluster.wait_begun(name, time + 1)
+    for tried in range(TRIES):
+        cluster.wait_begun(name, tried + 1)
         holder = wait_until(lambda: cluster.show(run_id)["state"] == "running" and cluster.holder(run_id), "it runs")
         cluster.made[holder].kill()
         cluster.start(holder)
@@ -330,7 +333,7 @@ def signed(secret, head, body):
 
 def test_messages_that_are_forged_or_come_again_run_nothing(cluster):
     client = Client(cluster.nats.port, login=LOGIN)
-    client.subscribe("adder.1.queue")
+    client.subscribe(QUEUE)
     name, run_id = cluster.put()
     cluster.go(name)
     recorded = client.next()[2]
@@ -354,10 +357,32 @@ def test_messages_that_are_forged_or_come_again_run_nothing(cluster):
     assert cluster.sql(f"SELECT count(*) FROM records WHERE run_id IN ('{run_id}', '{unknown}')") == "1"
 
 
+def test_a_node_with_another_secret_takes_none_away(cluster):
+    two = cluster.made["two"]
+    secret = two.config / "adder.conf"
+    before = secret.read_text()
+    two.kill()
+    other = two.file("other", "y" * 64)
+    other.chmod(0o600)
+    secret.write_text(re.sub("secret_file = .*", f"secret_file = {other}", before))
+    try:
+        cluster.start("two")
+        end = time.monotonic() + 8  # a node pulls once it has been in the cluster for three seconds
+        while time.monotonic() < end:
+            reply = cluster.gateway.post("/v1/runs", {"code": "6 * 7", "background": True})
+            assert reply.status == 202, reply
+            told = cluster.show(reply.json()["run_id"], 10000)
+            assert told["record"] and told["record"]["outcome"] == "ok" and told["record"]["node"].startswith("one"), told
+    finally:
+        two.kill()
+        secret.write_text(before)
+        cluster.start("two")
+
+
 def test_what_a_proxy_adds_is_not_stored(cluster):
     """The queue is on disk: it has what a node reads, and no other headers."""
     client = Client(cluster.nats.port, login=LOGIN)
-    client.subscribe("adder.1.queue")
+    client.subscribe(QUEUE)
     reply = cluster.gateway.post("/v1/runs", {"code": "6 * 7", "background": True}, X_Forwarded_Access_Token="not-for-disks")
     assert reply.status == 202, reply
     recorded = client.next()[2]
