@@ -242,7 +242,7 @@ struct remains {
   GPtrArray *notes; /* json_t */
 };
 
-/* NODE: that whose run it was. OUTCOME NULL: as the note has it. */
+/* NODE: that whose run it was. */
 static gboolean
 departed_add_run (struct store *store, const char *node, struct transaction *transaction, const json_t *note,
                   const struct departed_end *end, GError **error)

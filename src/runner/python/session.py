@@ -355,10 +355,10 @@ class Session:
     def ask_digests(self, request):
         return {"variables": digests.of_variables(self.names, self.hidden())}
 
-    # By what the daemon calls them.
     def ask_state(self, request):
         return digests.of_state(self.names, self.hidden())
 
+    # By what the daemon calls them.
     questions = {"state": ask_state, "variables": ask_variables, "reset": ask_reset, "complete": ask_complete, "inspect": ask_inspect, "rows": ask_rows, "digests": ask_digests}
 
     def reset(self):
