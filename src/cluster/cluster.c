@@ -229,6 +229,24 @@ cluster_await_guest (struct cluster *cluster, const char *id, const char *tag, g
   return found;
 }
 
+guint
+cluster_count_sessions (struct cluster *cluster, const char *owner)
+{
+  json_int_t count = 0;
+  GHashTableIter iter;
+  gpointer value;
+  g_mutex_lock (&cluster->lock);
+  cluster_prune (cluster);
+  g_hash_table_iter_init (&iter, cluster->members);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    const json_t *entry = ((const struct member *)value)->entry;
+    if (strcmp (json_member_text (entry, "instance"), cluster->instance) != 0)
+      count += json_integer_value (json_object_get (json_object_get (entry, "owners"), owner));
+  }
+  g_mutex_unlock (&cluster->lock);
+  return (guint)CLAMP (count, 0, G_MAXINT);
+}
+
 REQUIRES (cluster)
 static guint
 cluster_count_doors (struct cluster *cluster)

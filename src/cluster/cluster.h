@@ -47,6 +47,9 @@ gboolean cluster_find_guest (struct cluster *cluster, const char *id, char ret_t
 /* Whether the node TAG has it, or tells so within MS. */
 gboolean cluster_await_guest (struct cluster *cluster, const char *id, const char *tag, guint64 ms);
 
+/* How many sessions OWNER has on other nodes, as their entries said last. */
+guint cluster_count_sessions (struct cluster *cluster, const char *owner);
+
 /* Tells the others at once what this node does. NULL is allowed. */
 void cluster_tell (struct cluster *cluster);
 

@@ -138,7 +138,7 @@ const struct config_row config_table[] = {
      .text = "Maximum number of live sessions. A further one is refused, unless its owner allows it to end "
              "their session that was idle longest (`--evict`)."},
     {"sessions", "max_sessions_per_owner", CONFIG_COUNT, LIVE (max_sessions_owner), "10", .minimum = 1,
-     .maximum = 4096, .text = "The same for the sessions of one owner."},
+     .maximum = 4096, .text = "The same for the sessions of one owner, on all nodes of a cluster."},
     {"sessions", "parked", CONFIG_COUNT, AT (sessions_parked), "1", .minimum = 0, .maximum = 64,
      .text = "Number of sandboxes that each environment keeps parked for sessions after the first one: they "
              "have another sandbox spec."},

@@ -84,6 +84,28 @@ def test_a_token_is_good_and_ends_everywhere(cluster):
     assert not any(name in names(adder) for adder in cluster.made.values())
 
 
+def test_sessions_of_an_owner_count_on_all_nodes(cluster):
+    name = f"t-{unique()}"
+    secret = new_token(cluster.made["east"], name)
+
+    def counted(number):
+        """By each node: what they tell comes to one sooner than to the other."""
+        lists = [strict_json(cluster.made[node].call("node", "list", "--json").stdout)["nodes"] for node in NODES]
+        return all(sum(node["owners"].get(f"token:{name}", 0) for node in nodes) == number for nodes in lists)
+
+    create = lambda: cluster.east.post("/v1/sessions", {}, secret=secret)
+    most = 10  # the default of max_sessions_per_owner
+    made = [create().json()["session_id"] for _ in range(most)]  # which nodes have them is chance
+    wait_until(lambda: counted(most), "the nodes have told each other")
+    for _ in range(4):
+        reply = create()
+        assert reply.status == 429 and "there are 10 sessions already (max_sessions_per_owner = 10)" in reply.json()["detail"], reply
+    ends = cluster.east.ask("DELETE", f"/v1/sessions/{made[0]}", secret=secret)
+    assert ends.status == 200, ends
+    wait_until(lambda: counted(most - 1), "one has ended")
+    assert create().status == 201
+
+
 def test_one_made_over_http_is_good_at_the_other_gateway(cluster):
     made = cluster.east.post("/v1/tokens", {"name": f"t-{unique()}", "role": "guest"})
     assert made.status == 201, made

@@ -557,6 +557,48 @@ test_eleventh (void)
   adder_engine_free (engine);
 }
 
+static guint
+nine_of_anna (gpointer data, const char *owner)
+{
+  (void)data;
+  return strcmp (owner, "anna") == 0 ? 9 : 0;
+}
+
+static void
+count_told (gpointer data)
+{
+  ++*(guint *)data;
+}
+
+/* Those of other nodes count for their owner alone. */
+static void
+test_elsewhere (void)
+{
+  AdderEngine *engine = new_engine ("[pool]\nparked = 1\n");
+  g_autoptr (GError) error = NULL;
+  guint told = 0;
+  sessions_set_elsewhere (engine->engine->sessions,
+                          &(struct sessions_elsewhere){nine_of_anna, count_told, &told});
+  begin (engine, "mine");
+  AdderRequest *tenth = new_options ();
+  g_autoptr (AdderRequest) another = new_options ();
+  adder_request_set_owner (tenth, "anna", NULL);
+  adder_request_set_owner (another, "anna", NULL);
+  json_decref (open_session (engine, tenth, "tenth"));
+  g_assert_null (called_session_branch (engine, "anna", "tenth", NULL, 1, &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
+  g_clear_error (&error);
+  g_assert_null (adder_session_new (engine, another, "eleventh", &error));
+  g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
+  g_assert_nonnull (strstr (error->message, "there are 10 sessions already (max_sessions_per_owner = 10)"));
+  begin (engine, "mine-too");
+  g_assert_true (called_session_end (engine, NULL, "mine", NULL));
+  g_assert_cmpuint (told, ==, 0);
+  g_assert_true (called_session_end (engine, "anna", "tenth", NULL));
+  g_assert_cmpuint (told, ==, 1); /* there is a place again */
+  adder_engine_free (engine);
+}
+
 static void
 test_in_all (void)
 {
@@ -1056,6 +1098,7 @@ UNIT_SUITE (engine_session)
       {"/session/idle", test_idle},
       {"/session/work-between-cells", test_work_between_cells},
       {"/session/eleventh", test_eleventh},
+      {"/session/elsewhere", test_elsewhere},
       {"/session/in-all", test_in_all},
       {"/session/memory-of-all", test_memory_of_all},
       {"/session/hundred", test_hundred},

@@ -102,6 +102,17 @@ sessions_count_of (const GQueue *list, const char *owner, gboolean provisional, 
   return count;
 }
 
+/* How many OWNER has, here and on other nodes. */
+REQUIRES (sessions)
+static guint
+sessions_count_everywhere (const struct sessions *sessions, const char *owner)
+{
+  const struct sessions_elsewhere *elsewhere = &sessions->elsewhere;
+  struct session *first = NULL;
+  return sessions_count_of (&sessions->live, owner, FALSE, &first) +
+         (elsewhere->count ? elsewhere->count (elsewhere->data, owner) : 0);
+}
+
 /* Forgets the oldest of an owner with many, or else of all. */
 REQUIRES (sessions)
 static void
@@ -194,6 +205,10 @@ sessions_end_locked (struct session *session, char *reason)
     g_free (reason);
     return;
   }
+  /* Its owner may ask another node for the next one. */
+  gboolean told =
+      sessions->elsewhere.tell && !session->provisional &&
+      sessions_count_everywhere (sessions, session->owner) >= sessions->host->config->max_sessions_owner;
   session->state = SESSION_ENDED;
   session->reason = reason;
   session->used_us = g_get_monotonic_time ();
@@ -206,6 +221,8 @@ sessions_end_locked (struct session *session, char *reason)
     g_queue_push_tail_link (&sessions->ended, &session->link);
     sessions_remember (session);
   }
+  if (told)
+    sessions->elsewhere.tell (sessions->elsewhere.data);
   ticket_lock_wake_all (&session->lock);
   /* The holder of the session sees its processes end, and gives up the sandbox. */
   if (!session->lock.held)
@@ -296,7 +313,7 @@ sessions_make_room (struct sessions *sessions, const struct session *session, gu
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
                  "there %s %u session%s already (%s = %" G_GUINT64_FORMAT ")%s", have == 1 ? "is" : "are",
                  have, have == 1 ? "" : "s", key, most,
-                 evicts ? ": none of yours is idle; end one, or come again" : "");
+                 evicts ? ": none of yours here is idle; end one, or come again" : "");
     if (!evicts)
       error_add_general_advice (
           error, ": end one, or ask with `evict` for the end of the one that was idle longest");
@@ -333,15 +350,15 @@ check_open (const struct sessions *sessions, GError **error)
   return !sessions->closed;
 }
 
+/* For SESSION, of whose owner there are HAVE, and in this process. */
 REQUIRES (sessions)
 static gboolean
-make_room_of_both (struct sessions *sessions, const struct session *session, GError **error)
+make_room_of_both (struct sessions *sessions, const struct session *session, guint have, GError **error)
 {
   const struct config *config = sessions->host->config;
   struct session *first = NULL;
-  return sessions_make_room (sessions, session,
-                             sessions_count_of (&sessions->live, session->owner, FALSE, &first),
-                             config->max_sessions_owner, "max_sessions_per_owner", error) &&
+  return sessions_make_room (sessions, session, have, config->max_sessions_owner, "max_sessions_per_owner",
+                             error) &&
          sessions_make_room (sessions, session, sessions_count_of (&sessions->live, NULL, FALSE, &first),
                              config->max_sessions, "max_sessions", error);
 }
@@ -386,7 +403,8 @@ add_locked (struct sessions *sessions, struct session *session, GError **error)
                                        "max_sessions_per_owner", error) &&
                             check_replays (sessions, NULL, config->max_sessions, "max_sessions", error)
                       : check_name_is_free (sessions, key, session->name, NULL, error) &&
-                            make_room_of_both (sessions, session, error);
+                            make_room_of_both (sessions, session,
+                                               sessions_count_everywhere (sessions, session->owner), error);
   if (!room)
     return FALSE;
   sessions_enter (sessions, session);
@@ -461,7 +479,7 @@ static gboolean
 adopt_locked (struct sessions *sessions, struct session *session, const struct sessions_adoption *adoption,
               GError **error)
 {
-  struct session *replaced = adoption->replaced;
+  struct session *replaced = adoption->replaced, *first = NULL;
   g_autofree char *key = adoption->name ? sessions_key (session->owner, adoption->name) : NULL;
   if (session->state == SESSION_ENDED) {
     sessions_set_ended_locked (session, error);
@@ -471,10 +489,13 @@ adopt_locked (struct sessions *sessions, struct session *session, const struct s
       (replaced && !check_unchanged (replaced, adoption->edition, error)) ||
       (adoption->origin && !sessions_make_way (sessions, adoption->origin->id, error)))
     return FALSE;
+  /* One from another node has had its place there. */
+  guint have = adoption->origin ? sessions_count_of (&sessions->live, session->owner, FALSE, &first)
+                                : sessions_count_everywhere (sessions, session->owner);
   /* If it is living, its place is the room that is needed. */
   if (replaced && replaced->state != SESSION_ENDED)
     sessions_end_locked (replaced, g_strdup_printf ("it was replayed: %s goes on", session->id));
-  else if (!make_room_of_both (sessions, session, error))
+  else if (!make_room_of_both (sessions, session, have, error))
     return FALSE;
   if (adoption->origin)
     sessions_set_origin (session, adoption->origin);
@@ -551,8 +572,8 @@ sessions_add_all (struct sessions *sessions, struct session **list, guint count,
   struct session *first = NULL;
   sessions_lock (sessions);
   gboolean room = check_open (sessions, error) &&
-                  sessions_check_room (sessions_count_of (&sessions->live, list[0]->owner, FALSE, &first),
-                                       count, config->max_sessions_owner, "max_sessions_per_owner", error) &&
+                  sessions_check_room (sessions_count_everywhere (sessions, list[0]->owner), count,
+                                       config->max_sessions_owner, "max_sessions_per_owner", error) &&
                   sessions_check_room (sessions_count_of (&sessions->live, NULL, FALSE, &first), count,
                                        config->max_sessions, "max_sessions", error);
   for (guint i = 0; room && i < count; i++)

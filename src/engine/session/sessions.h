@@ -28,6 +28,18 @@ struct sessions_memory {
   gpointer data;
 };
 
+/* The other nodes of a cluster; both are called under the registry's lock, and do not block. */
+struct sessions_elsewhere {
+  /* How many sessions OWNER has there. */
+  guint (*count) (gpointer data, const char *owner);
+  /* Has them told of the sessions here. */
+  void (*tell) (gpointer data);
+  gpointer data;
+};
+
+/* ELSEWHERE is copied; with functions that are NULL there are no others. */
+void sessions_set_elsewhere (struct sessions *sessions, const struct sessions_elsewhere *elsewhere);
+
 /* Before the first session. MEMORY is copied. */
 void sessions_set_memory (struct sessions *sessions, const struct sessions_memory *memory);
 
@@ -182,6 +194,9 @@ gboolean sessions_move (struct session *session, const char *node);
 /* Ids of those that were handed over to this process, as an array. Those that ended here are among them as
  * long as they are remembered: the node that they left knows only that they moved. */
 json_t *sessions_guests (struct sessions *sessions);
+
+/* {OWNER: how many live}. The caller's. */
+json_t *sessions_owners (struct sessions *sessions);
 
 /* Sends SIGINT to the code of the cell NUMBER, or of a question (0), by the holder of the session. */
 void sessions_signal (struct session *session, guint64 number);

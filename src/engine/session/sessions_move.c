@@ -118,3 +118,26 @@ sessions_guests (struct sessions *sessions)
   sessions_unlock (sessions);
   return ids;
 }
+
+json_t *
+sessions_owners (struct sessions *sessions)
+{
+  json_t *counts = json_object ();
+  sessions_lock (sessions);
+  for (GList *link = sessions->live.head; link; link = link->next) {
+    const struct session *session = link->data;
+    json_int_t have = json_integer_value (json_object_get (counts, session->owner));
+    if (!session->provisional)
+      json_object_set_new (counts, session->owner, json_integer (have + 1));
+  }
+  sessions_unlock (sessions);
+  return counts;
+}
+
+void
+sessions_set_elsewhere (struct sessions *sessions, const struct sessions_elsewhere *elsewhere)
+{
+  sessions_lock (sessions);
+  sessions->elsewhere = *elsewhere;
+  sessions_unlock (sessions);
+}

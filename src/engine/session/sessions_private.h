@@ -16,6 +16,7 @@ struct sessions {
   GUARDED_BY (sessions) GThread *thread;
   int epoll_fd, wake_fd;
   struct sessions_memory memory; /* its functions are NULL where there is none */
+  GUARDED_BY (sessions) struct sessions_elsewhere elsewhere;
 
   GUARDED_BY (sessions) gboolean closed;
   GUARDED_BY (sessions) char *end; /* why those end that live when it closes; NULL: the daemon was stopped */

@@ -41,12 +41,26 @@ cluster_node_describe (gpointer data)
   /* Nothing of the store, which a database that does not answer would delay. */
   g_autoptr (json_t) status = engine_status (service->engine->engine);
   json_t *entry =
-      json_pack ("{s:b, s:s, s:o, s:O, s:O, s:O, s:o}", "gateway", service->config->cluster_gateway, "state",
-                 cluster_node_state (service), "pools", cluster_node_pools (status), "running",
+      json_pack ("{s:b, s:s, s:o, s:O, s:O, s:O, s:o, s:o}", "gateway", service->config->cluster_gateway,
+                 "state", cluster_node_state (service), "pools", cluster_node_pools (status), "running",
                  json_object_get (status, "running"), "waiting", json_object_get (status, "waiting"),
                  "sessions", json_object_get (json_object_get (status, "sessions"), "live"), "guests",
-                 sessions_guests (service->engine->engine->sessions));
+                 sessions_guests (service->engine->engine->sessions), "owners",
+                 sessions_owners (service->engine->engine->sessions));
   return entry;
+}
+
+/* A user of another machine may be somebody else, with the same number. */
+static guint
+cluster_node_elsewhere (gpointer data, const char *owner)
+{
+  return g_str_has_prefix (owner, "uid:") ? 0 : cluster_count_sessions (data, owner);
+}
+
+static void
+cluster_node_tell (gpointer data)
+{
+  cluster_tell (data);
 }
 
 gboolean
@@ -72,6 +86,10 @@ cluster_node_join (struct service *service, struct cluster **ret_cluster, GError
         "cluster: [store] records is not in PostgreSQL: records, tokens and results are each node's own");
   *ret_cluster = cluster_new (&options, error);
   service->engine->cluster = *ret_cluster;
+  if (*ret_cluster)
+    sessions_set_elsewhere (
+        service->engine->engine->sessions,
+        &(struct sessions_elsewhere){cluster_node_elsewhere, cluster_node_tell, *ret_cluster});
   if (service->config->cluster_gateway)
     pools_refuse (service->engine->engine->pools, ADDER_ERROR_UNSUPPORTED,
                   "this daemon is a gateway, which runs nothing itself: ask it over HTTP (adder --url)", 0);
@@ -82,5 +100,6 @@ void
 cluster_node_leave (struct service *service, struct cluster *cluster)
 {
   service->engine->cluster = NULL;
+  sessions_set_elsewhere (service->engine->engine->sessions, &(struct sessions_elsewhere){0});
   cluster_free (cluster);
 }
