@@ -34,6 +34,7 @@ set_up (struct fixture *fixture, const struct store_world_kind *kind)
   g_assert_no_error (error);
   g_free (fixture->config->store_records);
   fixture->config->store_records = g_strdup (store_world_url (fixture->world));
+  fixture->config->store_timeout_ms = 60000;
   fixture->store = store_new (fixture->config, &error);
   g_assert_no_error (error);
   return TRUE;
@@ -193,6 +194,104 @@ test_removed (struct fixture *fixture)
   assert_state (fixture, id, NULL, FALSE);
 }
 
+/* ---- several daemons ---- */
+
+#define DAEMONS 4
+#define MOST    2
+
+struct adding {
+  struct fixture fixture; /* with a store of its own */
+  GThread *thread;
+  char id[ID_BYTES];
+};
+
+static gpointer
+add_as_another (gpointer data)
+{
+  struct adding *adding = data;
+  return GINT_TO_POINTER (add (&adding->fixture, "anna", FALSE, MOST, adding->id));
+}
+
+static gboolean
+take_count (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+{
+  *(gint64 *)data = row[0].integer;
+  return TRUE;
+}
+
+static gint64
+count (struct database *database, const char *sql)
+{
+  g_autoptr (GError) error = NULL;
+  gint64 number = -1;
+  struct transaction *transaction = database_begin (database, FALSE, &error);
+  g_assert_no_error (error);
+  transaction_run (transaction, sql, NULL, 0, take_count, &number, NULL, &error);
+  g_assert_no_error (error);
+  transaction_end (transaction);
+  return number;
+}
+
+static void
+run (struct transaction *transaction, const char *sql)
+{
+  g_autoptr (GError) error = NULL;
+  transaction_run (transaction, sql, NULL, 0, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+}
+
+/* A transaction that holds what every insertion of a row then waits for. */
+static struct transaction *
+hold_rows (struct database *database)
+{
+  g_autoptr (GError) error = NULL;
+  struct transaction *transaction = database_begin (database, TRUE, &error);
+  g_assert_no_error (error);
+  run (transaction, "CREATE FUNCTION wait_for_test() RETURNS trigger AS $$ "
+                    "BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NEW; END $$ LANGUAGE plpgsql");
+  run (transaction, "CREATE TRIGGER wait_for_test AFTER INSERT ON queued_runs "
+                    "FOR EACH ROW EXECUTE FUNCTION wait_for_test()");
+  transaction_commit (transaction, &error);
+  g_assert_no_error (error);
+  transaction_end (transaction);
+  transaction = database_begin (database, TRUE, &error);
+  g_assert_no_error (error);
+  run (transaction, "SELECT pg_advisory_xact_lock(1)");
+  return transaction;
+}
+
+/* Daemons of which none sees the rows that the others add do not pass the limit together. */
+static void
+test_at_once (struct fixture *fixture)
+{
+  struct adding daemons[DAEMONS] = {0};
+  g_autoptr (GError) error = NULL;
+  guint accepted = 0;
+  if (!store_world_is_server (fixture->world))
+    return; /* a file has one writer at a time */
+  g_assert_nonnull (store_database (fixture->store, &error));
+  struct database *database = store_world_open (fixture->world, 30000);
+  g_assert_cmpint (count (database, "SELECT COUNT(*) FROM queued_runs"), ==, 0);
+  struct transaction *held = hold_rows (database);
+  for (guint i = 0; i < DAEMONS; i++) {
+    daemons[i].fixture.store = store_new (fixture->config, &error);
+    g_assert_no_error (error);
+    daemons[i].thread = g_thread_new ("adds", add_as_another, &daemons[i]);
+  }
+  while (count (database, "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") <
+         DAEMONS)
+    g_usleep (1000);
+  transaction_end (held);
+  for (guint i = 0; i < DAEMONS; i++) {
+    accepted += GPOINTER_TO_INT (g_thread_join (daemons[i].thread)) ? 1 : 0;
+    store_close (daemons[i].fixture.store);
+    store_unref (daemons[i].fixture.store);
+  }
+  g_assert_cmpuint (accepted, <=, MOST);
+  g_assert_cmpint (count (database, "SELECT COUNT(*) FROM queued_runs"), ==, accepted);
+  database_close (database);
+}
+
 struct test_case {
   const char *name;
   void (*run) (struct fixture *fixture);
@@ -202,6 +301,7 @@ static const struct test_case cases[] = {
     {"owners", test_owners},
     {"claims", test_claims},
     {"removed", test_removed},
+    {"at_once", test_at_once},
 };
 
 struct trial {
