@@ -233,7 +233,8 @@ const struct config_row config_table[] = {
     {"cluster", "queue_bytes", CONFIG_SIZE, AT (cluster_queue_bytes), "256MiB", .minimum = MIB,
      .maximum = 1024 * 1024 * MIB,
      .text = "Maximum size of the requests of background runs that wait or run, on the disk of the NATS "
-             "servers. More get 429. All daemons of a cluster should have the same, as for the next."},
+             "servers. More get 429, and so do those of one owner above half of it. All daemons of a cluster "
+             "should have the same, as for the next."},
     {"cluster", "queue_age_ms", CONFIG_DURATION, AT (cluster_queue_age_ms), "1d", .minimum = 60000,
      .maximum = 30 * DAY,
      .text = "How long a background run may wait for a node. After it, it is not tried again."},

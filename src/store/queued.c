@@ -129,20 +129,39 @@ queued_commit (struct store *store, database_step step, struct queued_step *data
 
 /* ---- coming and going ---- */
 
-/* Whether the owner's other runs leave room for it. */
+struct queued_others {
+  guint64 runs, bytes;
+};
+
+static gboolean
+queued_take_others (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+{
+  *(struct queued_others *)data = (struct queued_others){(guint64)row[0].integer, (guint64)row[1].integer};
+  return TRUE;
+}
+
+/* Whether the owner's other runs leave room for it. A first one has room, however large it is. */
 static gboolean
 queued_check_room (struct transaction *transaction, const struct queued_new *made, GError **error)
 {
-  gint64 others = 0;
+  struct queued_others others = {0};
   const struct sql_value values[] = {SQL_STR (made->owner), SQL_STR (made->id)};
-  if (!transaction_run (transaction, "SELECT COUNT(*) FROM queued_runs WHERE owner = $1 AND id <> $2", values,
-                        2, queued_take_number, &others, NULL, error))
+  if (!transaction_run (transaction,
+                        "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM queued_runs "
+                        "WHERE owner = $1 AND id <> $2",
+                        values, 2, queued_take_others, &others, NULL, error))
     return FALSE;
-  if ((guint64)others < made->most)
+  if (others.runs >= made->most)
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                 "%" G_GUINT64_FORMAT
+                 " runs of yours are in the background: more may not be (max_background)",
+                 made->most);
+  else if (others.runs > 0 && others.bytes + made->bytes > made->most_bytes)
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_BUSY,
+                         "your background runs would fill more than half of the queue ([cluster] "
+                         "queue_bytes): try again later");
+  else
     return TRUE;
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-               "%" G_GUINT64_FORMAT " runs of yours are in the background: more may not be (max_background)",
-               made->most);
   return FALSE;
 }
 
@@ -151,11 +170,11 @@ queued_step_add (gpointer data, struct transaction *transaction, GError **error)
 {
   const struct queued_step *step = data;
   const struct queued_new *made = step->made;
-  const struct sql_value values[] = {SQL_STR (made->id), SQL_STR (made->owner), SQL_INT (made->once),
-                                     SQL_STR (made->note), SQL_STR (step->shown)};
+  const struct sql_value values[] = {SQL_STR (made->id),   SQL_STR (made->owner), SQL_INT (made->once),
+                                     SQL_STR (made->note), SQL_STR (step->shown), SQL_INT (made->bytes)};
   g_autofree char *sql = g_strdup_printf ("INSERT INTO queued_runs (id, owner, once, tries, instance, tag, "
-                                          "node, started, cancelled, note, shown, queued_ms) "
-                                          "VALUES ($1, $2, $3, 0, '', '', '', 0, 0, $4, $5, %s)",
+                                          "node, started, cancelled, note, shown, bytes, queued_ms) "
+                                          "VALUES ($1, $2, $3, 0, '', '', '', 0, 0, $4, $5, $6, %s)",
                                           step->now);
   return queued_check_room (transaction, made, error) &&
          transaction_run (transaction, sql, values, G_N_ELEMENTS (values), NULL, NULL, NULL, error);

@@ -24,7 +24,8 @@ struct queued_new {
   gboolean once;
   const char *note;    /* departed_note_text */
   const json_t *shown; /* what a run shows of itself, without "state", "can_follow", "result" and "record" */
-  guint64 most;        /* rows of the owner */
+  guint64 bytes;       /* of its request */
+  guint64 most, most_bytes; /* of the owner's rows */
 };
 
 /* FALSE with ERROR: ADDER_ERROR_BUSY where OWNER has too many. */

@@ -93,7 +93,8 @@ static const char *const additions[] = {
     "CREATE TABLE queued_runs ("
     " id TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, once BIGINT NOT NULL, tries BIGINT NOT NULL,"
     " instance TEXT NOT NULL, tag TEXT NOT NULL, node TEXT NOT NULL, started BIGINT NOT NULL,"
-    " cancelled BIGINT NOT NULL, note TEXT NOT NULL, shown TEXT NOT NULL, queued_ms BIGINT NOT NULL)",
+    " cancelled BIGINT NOT NULL, note TEXT NOT NULL, shown TEXT NOT NULL, bytes BIGINT NOT NULL,"
+    " queued_ms BIGINT NOT NULL)",
     "CREATE INDEX queued_runs_owner ON queued_runs (owner)",
 };
 

@@ -83,14 +83,14 @@ class Queue(Cluster):
         """The name of the node that has it."""
         return self.sql(f"SELECT node FROM queued_runs WHERE id = '{run_id}'").strip().partition("-")[0]
 
-    def show(self, run_id, wait_ms=0):
-        reply = self.gateway.get(f"/v1/runs/{run_id}?wait_ms={wait_ms}")
+    def show(self, run_id, wait_ms=0, query=""):
+        reply = self.gateway.get(f"/v1/runs/{run_id}?wait_ms={wait_ms}{query}")
         assert reply.status == 200, reply
         return reply.json()
 
-    def ended(self, run_id):
+    def ended(self, run_id, query=""):
         """As it ended, once it is on record."""
-        told = self.show(run_id, 60000)
+        told = self.show(run_id, 60000, query)
         assert told["state"] == "ended" and told["run_id"] == run_id and told["record"], told
         assert self.sql(f"SELECT count(*) FROM records WHERE run_id = '{run_id}'") == "1"
         return told
@@ -427,20 +427,23 @@ def test_what_a_node_refuses_is_on_record(cluster):
 
 
 def test_bounds_of_the_queue(cluster):
-    """Of one owner, and of all; what does not fit leaves no row."""
+    """Of one owner, of whom others keep half of it, and of all; what does not fit leaves no row."""
+    other, third = (cluster.gateway.token(f"other-{unique()}", "--role", "user") for _ in range(2))
     cluster.signal(signal.SIGSTOP)
     try:
         large = {"code": "1", "background": True, "description": "", "values": {"x": "a" * 400_000}}
-        accepted = [cluster.gateway.post("/v1/runs", large) for _ in range(2)]
+        accepted = [cluster.gateway.post("/v1/runs", large)]
+        refused(cluster.gateway.post("/v1/runs", large), 429, "half", "queue_bytes")
+        accepted.append(cluster.gateway.post("/v1/runs", large, secret=other))
         assert [reply.status for reply in accepted] == [202, 202], accepted
-        refused(cluster.gateway.post("/v1/runs", large), 429, "queue_bytes")
-        small = [cluster.gateway.post("/v1/runs", {"code": "2", "background": True}) for _ in range(15)]
-        assert [reply.status for reply in small] == [202] * 14 + [429], small
+        refused(cluster.gateway.post("/v1/runs", large, secret=third), 429, "full", "queue_bytes")
+        small = [cluster.gateway.post("/v1/runs", {"code": "2", "background": True}) for _ in range(16)]
+        assert [reply.status for reply in small] == [202] * 15 + [429], small
         refused(small[-1], 429, "max_background")
     finally:
         cluster.signal(signal.SIGCONT)
     for reply in (*accepted, *small[:-1]):
-        assert cluster.ended(reply.json()["run_id"])["record"]["outcome"] == "ok"
+        assert cluster.ended(reply.json()["run_id"], "&owner=all")["record"]["outcome"] == "ok"
 
 
 def test_without_nats_none_is_accepted(cluster):
@@ -459,8 +462,8 @@ def test_one_that_nats_has_forgotten_ends(cluster):
     name, run_id = cluster.put()
     forgotten = f"{run_id[:-7]}{'0' if run_id[-7] != '0' else '1'}000000"
     cluster.sql(
-        "INSERT INTO queued_runs (id, owner, once, tries, instance, tag, node, started, cancelled, note, shown, queued_ms) "
-        f"SELECT '{forgotten}', owner, 0, 0, '', '', '', 0, 0, replace(note, id, '{forgotten}'), replace(shown, id, '{forgotten}'), 1 "
+        "INSERT INTO queued_runs (id, owner, once, tries, instance, tag, node, started, cancelled, note, shown, bytes, queued_ms) "
+        f"SELECT '{forgotten}', owner, 0, 0, '', '', '', 0, 0, replace(note, id, '{forgotten}'), replace(shown, id, '{forgotten}'), bytes, 1 "
         f"FROM queued_runs WHERE id = '{run_id}'"
     )
     error = cluster.ended(forgotten)["record"]["more"]["error"]

@@ -10,7 +10,8 @@
 #include "store_world.h"
 #include "suite.h"
 
-#define TRIES 2
+#define TRIES      2
+#define MOST_BYTES 1000
 
 struct fixture {
   store_world *world;
@@ -51,9 +52,10 @@ tear_down (struct fixture *fixture)
 
 /* ---- what is tried ---- */
 
-/* FALSE: OWNER has as many as MOST. */
+/* FALSE: OWNER has as many as MOST, or BYTES of MOST_BYTES would be too many. */
 static gboolean
-add (struct fixture *fixture, const char *owner, gboolean once, guint64 most, char ret_id[ID_BYTES])
+add_large (struct fixture *fixture, const char *owner, gboolean once, guint64 most, guint64 bytes,
+           char ret_id[ID_BYTES])
 {
   g_autoptr (GError) error = NULL;
   id_make_queued (ret_id);
@@ -61,11 +63,17 @@ add (struct fixture *fixture, const char *owner, gboolean once, guint64 most, ch
       .run_id = ret_id, .started_ms = 1790000000000, .owner = owner, .code = "1", .outcome = "failed"};
   g_autofree char *note = departed_note_text (&record);
   g_autoptr (json_t) shown = json_pack ("{s:s, s:s}", "run_id", ret_id, "owner", owner);
-  const struct queued_new made = {ret_id, owner, once, note, shown, most};
+  const struct queued_new made = {ret_id, owner, once, note, shown, bytes, most, MOST_BYTES};
   if (queued_add (fixture->store, &made, &error))
     return TRUE;
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
   return FALSE;
+}
+
+static gboolean
+add (struct fixture *fixture, const char *owner, gboolean once, guint64 most, char ret_id[ID_BYTES])
+{
+  return add_large (fixture, owner, once, most, 1, ret_id);
 }
 
 static gboolean
@@ -173,6 +181,20 @@ test_claims (struct fixture *fixture)
   g_assert_cmpint (claim (fixture, once, "first"), ==, QUEUED_TAKEN);
   g_assert_cmpint (claim (fixture, once, "second"), ==, QUEUED_OVER);
   assert_recorded (fixture, once, NODE_LOST);
+}
+
+/* An owner's runs leave others theirs of the queue. */
+static void
+test_bytes (struct fixture *fixture)
+{
+  char id[ID_BYTES], other[ID_BYTES];
+  g_assert_true (add_large (fixture, "anna", FALSE, 9, MOST_BYTES + 1, id));
+  g_assert_false (add (fixture, "anna", FALSE, 9, other));
+  g_assert_true (add_large (fixture, "berta", FALSE, 9, MOST_BYTES - 1, other));
+  g_assert_false (add_large (fixture, "berta", FALSE, 9, 2, other));
+  g_assert_true (add_large (fixture, "berta", FALSE, 9, 1, other));
+  g_assert_true (queued_cancel (fixture->store, NULL, id, &cancelled, NULL));
+  g_assert_true (add (fixture, "anna", FALSE, 9, id));
 }
 
 /* A run without a row is over, and one that a node has cannot be taken back. */
@@ -298,10 +320,8 @@ struct test_case {
 };
 
 static const struct test_case cases[] = {
-    {"owners", test_owners},
-    {"claims", test_claims},
-    {"removed", test_removed},
-    {"at_once", test_at_once},
+    {"owners", test_owners},   {"claims", test_claims},   {"bytes", test_bytes},
+    {"removed", test_removed}, {"at_once", test_at_once},
 };
 
 struct trial {

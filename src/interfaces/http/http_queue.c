@@ -55,8 +55,8 @@ http_queue_read (struct http_request *request)
   return asked;
 }
 
-/* The ones of ALL that a node reads of a run. Others, such as those that a proxy adds, are not for the disks
- * of the queue. */
+/* The headers of ALL that a node reads of a run. Others, such as those that a proxy adds, are not for the
+ * disks of the queue. */
 static json_t *
 http_queue_headers (const json_t *all)
 {
@@ -73,14 +73,21 @@ http_queue_headers (const json_t *all)
   return headers;
 }
 
+/* What a node needs of a request besides its body; the caller's. */
+static json_t *
+http_queue_head (struct http_request *request, const char *id, gboolean once)
+{
+  json_t *head = http_forward_head (request);
+  json_object_set_new (head, "headers", http_queue_headers (json_object_get (head, "headers")));
+  json_object_set_new (head, "run_id", json_string (id));
+  json_object_set_new (head, "once", json_boolean (once));
+  return head;
+}
+
 static gboolean
 http_queue_put (struct http_request *request, struct cluster *cluster, const struct queued_new *made,
-                const char *body, gsize length, GError **error)
+                json_t *head, const char *body, gsize length, GError **error)
 {
-  g_autoptr (json_t) head = http_forward_head (request);
-  json_object_set_new (head, "headers", http_queue_headers (json_object_get (head, "headers")));
-  json_object_set_new (head, "run_id", json_string (made->id));
-  json_object_set_new (head, "once", json_boolean (made->once));
   struct store *store = request->server->service->engine->store;
   if (!queued_add (store, made, error))
     return FALSE;
@@ -117,14 +124,18 @@ http_queue_accept (struct http_request *request, struct cluster *cluster, const 
   char id[ID_BYTES];
   id_make_queued (id);
   g_autofree char *note = library_queued_note (service->engine, asked, id, &shown);
+  gboolean once = http_queue_is_asked (request->body, "once");
+  g_autoptr (json_t) head = http_queue_head (request, id, once);
   const struct queued_new made = {.id = id,
                                   .owner = http_who (request)->owner,
-                                  .once = http_queue_is_asked (request->body, "once"),
+                                  .once = once,
                                   .note = note,
                                   .shown = shown,
-                                  .most = service->config->http_background};
+                                  .bytes = json_dumpb (head, NULL, 0, JSON_COMPACT) + length,
+                                  .most = service->config->http_background,
+                                  .most_bytes = service->config->cluster_queue_bytes / 2};
   if (service_begin (service, &problem)) {
-    (void)http_queue_put (request, cluster, &made, body, length, &problem);
+    (void)http_queue_put (request, cluster, &made, head, body, length, &problem);
     service_end (service);
   }
   if (problem)
