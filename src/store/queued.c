@@ -57,13 +57,6 @@ queued_read (struct transaction *transaction, const char *owner, const char *id,
 }
 
 static gboolean
-queued_take_text (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
-{
-  g_ptr_array_add (data, g_strdup (row[0].text ? row[0].text : ""));
-  return TRUE;
-}
-
-static gboolean
 queued_take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
 {
   *(gint64 *)data = row[0].integer;
@@ -527,24 +520,59 @@ queued_step_sweep (gpointer data, struct transaction *transaction, GError **erro
   return ok;
 }
 
+struct queued_old {
+  const struct queued_holder *holder;
+  GPtrArray *ids; /* of those that no daemon has that lives */
+  char *last;     /* id that was read */
+  guint rows;     /* of the page */
+};
+
+static gboolean
+queued_take_old (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+{
+  struct queued_old *old = data;
+  const char *id = row[0].text, *instance = row[1].text;
+  old->rows++;
+  g_free (old->last);
+  old->last = g_strdup (id);
+  if (!*instance || !old->holder->is_alive (old->holder->data, id, instance))
+    g_ptr_array_add (old->ids, g_strdup (id));
+  return TRUE;
+}
+
+/* Page by page, until there are enough of them. */
+static gboolean
+queued_find_old (struct store *store, struct queued_old *old, GError **error)
+{
+  struct database *database = store_database (store, error);
+  struct transaction *transaction = database ? database_begin (database, FALSE, error) : NULL;
+  if (!transaction)
+    return FALSE;
+  g_autofree char *sql = g_strdup_printf ("SELECT id, instance FROM queued_runs WHERE queued_ms < %s - $1 "
+                                          "AND id > $2 ORDER BY id LIMIT %d",
+                                          database_now_ms (database), SWEEP_AT_ONCE);
+  gint64 age_ms = (gint64)store_config (store)->cluster_queue_age_ms + SWEEP_LATE_MS;
+  gboolean ok;
+  do {
+    const struct sql_value values[] = {SQL_INT (age_ms), SQL_STR (old->last)};
+    old->rows = 0;
+    ok = transaction_run (transaction, sql, values, 2, queued_take_old, old, NULL, error);
+  } while (ok && old->rows == SWEEP_AT_ONCE && old->ids->len < SWEEP_AT_ONCE);
+  transaction_end (transaction);
+  return ok;
+}
+
 gboolean
 queued_sweep (struct store *store, const struct queued_holder *holder, GError **error)
 {
   const struct departed_end end = {.type = NODE_LOST,
                                    .message = "no node ran it in time ([cluster] queue_age_ms)"};
-  struct database *database = store_database (store, error);
-  struct transaction *transaction = database ? database_begin (database, FALSE, error) : NULL;
-  if (!transaction)
-    return FALSE;
-  g_autoptr (GPtrArray) old = g_ptr_array_new_with_free_func (g_free);
-  g_autofree char *sql =
-      g_strdup_printf ("SELECT id FROM queued_runs WHERE queued_ms < %s - $1 ORDER BY id LIMIT %d",
-                       database_now_ms (database), SWEEP_AT_ONCE);
-  const struct sql_value age[] = {SQL_INT (store_config (store)->cluster_queue_age_ms + SWEEP_LATE_MS)};
-  gboolean ok = transaction_run (transaction, sql, age, 1, queued_take_text, old, NULL, error);
-  transaction_end (transaction);
-  for (guint i = 0; ok && i < old->len; i++) {
-    struct queued_step step = {.id = old->pdata[i], .holder = holder, .end = &end};
+  g_autoptr (GPtrArray) ids = g_ptr_array_new_with_free_func (g_free);
+  struct queued_old old = {.holder = holder, .ids = ids, .last = g_strdup ("")};
+  gboolean ok = queued_find_old (store, &old, error);
+  g_free (old.last);
+  for (guint i = 0; ok && i < ids->len; i++) {
+    struct queued_step step = {.id = ids->pdata[i], .holder = holder, .end = &end};
     ok = queued_commit (store, queued_step_sweep, &step, error);
   }
   return ok;

@@ -216,23 +216,7 @@ test_removed (struct fixture *fixture)
   assert_state (fixture, id, NULL, FALSE);
 }
 
-/* ---- several daemons ---- */
-
-#define DAEMONS 4
-#define MOST    2
-
-struct adding {
-  struct fixture fixture; /* with a store of its own */
-  GThread *thread;
-  char id[ID_BYTES];
-};
-
-static gpointer
-add_as_another (gpointer data)
-{
-  struct adding *adding = data;
-  return GINT_TO_POINTER (add (&adding->fixture, "anna", FALSE, MOST, adding->id));
-}
+/* ---- many ---- */
 
 static gboolean
 take_count (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
@@ -260,6 +244,69 @@ run (struct transaction *transaction, const char *sql)
   g_autoptr (GError) error = NULL;
   transaction_run (transaction, sql, NULL, 0, NULL, NULL, NULL, &error);
   g_assert_no_error (error);
+}
+
+/* Rows like that of ID, and before it, for how many runs there are with INSTANCE. */
+static void
+add_many (struct database *database, const char *id, guint many, const char *instance)
+{
+  g_autoptr (GError) error = NULL;
+  struct transaction *transaction = database_begin (database, TRUE, &error);
+  g_assert_no_error (error);
+  g_autofree char *sql =
+      g_strdup_printf ("INSERT INTO queued_runs (id, owner, once, tries, instance, tag, node, started, "
+                       "cancelled, note, shown, bytes, queued_ms) "
+                       "WITH RECURSIVE numbers(n) AS (SELECT 10000 UNION ALL "
+                       "SELECT n + 1 FROM numbers WHERE n < 9999 + %u) "
+                       "SELECT '00' || CAST(n AS TEXT), owner, once, tries, '%s', tag, node, started, "
+                       "cancelled, note, shown, bytes, queued_ms FROM numbers, queued_runs WHERE id = '%s'",
+                       many, instance, id);
+  run (transaction, sql);
+  transaction_commit (transaction, &error);
+  g_assert_no_error (error);
+  transaction_end (transaction);
+}
+
+/* Those that daemons have which live do not hide the others. */
+static void
+test_swept (struct fixture *fixture)
+{
+  char id[ID_BYTES];
+  g_autoptr (GError) error = NULL;
+  const struct queued_holder holder = {"second", "000001", TRIES, is_alive, fixture, &cancelled};
+  g_assert_true (add (fixture, "anna", FALSE, 9, id));
+  struct database *database = store_world_open (fixture->world, 30000);
+  struct transaction *transaction = database_begin (database, TRUE, &error);
+  g_assert_no_error (error);
+  run (transaction, "UPDATE queued_runs SET queued_ms = 1");
+  transaction_commit (transaction, &error);
+  g_assert_no_error (error);
+  transaction_end (transaction);
+  add_many (database, id, 300, "first");
+  fixture->alive = "first";
+  g_assert_true (queued_sweep (fixture->store, &holder, &error));
+  g_assert_no_error (error);
+  assert_recorded (fixture, id, NODE_LOST);
+  g_assert_cmpint (count (database, "SELECT COUNT(*) FROM queued_runs"), ==, 300);
+  database_close (database);
+}
+
+/* ---- several daemons ---- */
+
+#define DAEMONS 4
+#define MOST    2
+
+struct adding {
+  struct fixture fixture; /* with a store of its own */
+  GThread *thread;
+  char id[ID_BYTES];
+};
+
+static gpointer
+add_as_another (gpointer data)
+{
+  struct adding *adding = data;
+  return GINT_TO_POINTER (add (&adding->fixture, "anna", FALSE, MOST, adding->id));
 }
 
 /* A transaction that holds what every insertion of a row then waits for. */
@@ -320,8 +367,8 @@ struct test_case {
 };
 
 static const struct test_case cases[] = {
-    {"owners", test_owners},   {"claims", test_claims},   {"bytes", test_bytes},
-    {"removed", test_removed}, {"at_once", test_at_once},
+    {"owners", test_owners},   {"claims", test_claims}, {"bytes", test_bytes},
+    {"removed", test_removed}, {"swept", test_swept},   {"at_once", test_at_once},
 };
 
 struct trial {
