@@ -307,7 +307,8 @@ const struct operation run_operations[] = {
     {
         .name = "run.list",
         .title = "List the runs that are under way",
-        .text = "Those of the caller; an admin may ask for another's. Those that have ended are records.",
+        .text = "Those of the caller; an admin may ask for another's. Those that have ended are records. Of "
+                "a cluster's queue, it lists the " G_STRINGIFY (QUEUED_LISTED) " oldest runs.",
         .params = list_params,
         .replies = list_replies,
         .run = run_list,

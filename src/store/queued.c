@@ -281,12 +281,12 @@ queued_show (struct store *store, const char *owner, const char *id, struct queu
 gboolean
 queued_list (struct store *store, const char *owner, json_t *list, GError **error)
 {
-  const struct sql_value values[] = {SQL_OPT (owner)};
+  const struct sql_value values[] = {SQL_INT (QUEUED_LISTED), SQL_OPT (owner)};
   struct queued_found found = {.list = list};
   return queued_select (store,
-                        owner ? SELECT_SHOWN "started = 0 AND owner = $1 ORDER BY id"
-                              : SELECT_SHOWN "started = 0 ORDER BY id",
-                        values, owner ? 1 : 0, &found, error);
+                        owner ? SELECT_SHOWN "started = 0 AND owner = $2 ORDER BY id LIMIT $1"
+                              : SELECT_SHOWN "started = 0 ORDER BY id LIMIT $1",
+                        values, owner ? 2 : 1, &found, error);
 }
 
 /* ---- cancelling ---- */

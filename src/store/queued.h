@@ -43,7 +43,8 @@ struct queued_place {
  * ERROR: ADDER_ERROR_NOT_FOUND where there is no row. RET_PLACE may be NULL. */
 json_t *queued_show (struct store *store, const char *owner, const char *id, struct queued_place *ret_place,
                      GError **error);
-/* Adds those that wait to the array LIST. */
+#define QUEUED_LISTED 1000
+/* Adds those that wait to the array LIST: of more than QUEUED_LISTED the oldest. */
 gboolean queued_list (struct store *store, const char *owner, json_t *list, GError **error);
 
 /* One that waits ends, as END says; one that a daemon has is marked, and that daemon ends it. FALSE with

@@ -267,6 +267,22 @@ add_many (struct database *database, const char *id, guint many, const char *ins
   transaction_end (transaction);
 }
 
+static void
+test_listed (struct fixture *fixture)
+{
+  char id[ID_BYTES];
+  g_autoptr (json_t) own = json_array ();
+  g_autoptr (json_t) all = json_array ();
+  g_assert_true (add (fixture, "anna", FALSE, 9, id));
+  struct database *database = store_world_open (fixture->world, 30000);
+  add_many (database, id, QUEUED_LISTED, "");
+  g_assert_true (queued_list (fixture->store, "anna", own, NULL));
+  g_assert_true (queued_list (fixture->store, NULL, all, NULL));
+  g_assert_cmpuint (json_array_size (own), ==, QUEUED_LISTED);
+  g_assert_cmpuint (json_array_size (all), ==, QUEUED_LISTED);
+  database_close (database);
+}
+
 /* Those that daemons have which live do not hide the others. */
 static void
 test_swept (struct fixture *fixture)
@@ -367,8 +383,8 @@ struct test_case {
 };
 
 static const struct test_case cases[] = {
-    {"owners", test_owners},   {"claims", test_claims}, {"bytes", test_bytes},
-    {"removed", test_removed}, {"swept", test_swept},   {"at_once", test_at_once},
+    {"owners", test_owners}, {"claims", test_claims}, {"bytes", test_bytes},     {"removed", test_removed},
+    {"listed", test_listed}, {"swept", test_swept},   {"at_once", test_at_once},
 };
 
 struct trial {
