@@ -105,6 +105,8 @@ struct queued_step {
   const char *shown, *now;
   const struct queued_holder *holder;
   const struct departed_end *end;
+  const char *database;
+  char *ret_database; /* ID_BYTES long */
   enum queued_claim claim;
   gboolean untried, found, over, cancelled;
 };
@@ -118,6 +120,41 @@ queued_commit (struct store *store, database_step step, struct queued_step *data
   data->store = store;
   data->now = database_now_ms (database);
   return database_commit (database, step, data, error);
+}
+
+/* ---- which database it is ---- */
+
+static gboolean
+queued_take_database (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+{
+  g_strlcpy (data, row[0].text ? row[0].text : "", ID_BYTES);
+  return TRUE;
+}
+
+/* *RET_DATABASE "": no run was ever queued in it. */
+static gboolean
+queued_read_database (struct transaction *transaction, char ret_database[ID_BYTES], GError **error)
+{
+  *ret_database = '\0';
+  return transaction_run (transaction, "SELECT value FROM settings WHERE name = 'queue'", NULL, 0,
+                          queued_take_database, ret_database, NULL, error);
+}
+
+/* The first id that it is given stays. */
+static gboolean
+queued_name_database (struct transaction *transaction, char ret_database[ID_BYTES], GError **error)
+{
+  char id[ID_BYTES];
+  if (!queued_read_database (transaction, ret_database, error))
+    return FALSE;
+  if (*ret_database)
+    return TRUE;
+  id_make (id);
+  return transaction_run (transaction,
+                          "INSERT INTO settings (name, value) VALUES ('queue', $1) "
+                          "ON CONFLICT (name) DO NOTHING",
+                          &SQL_STR (id), 1, NULL, NULL, NULL, error) &&
+         queued_read_database (transaction, ret_database, error);
 }
 
 /* ---- coming and going ---- */
@@ -169,7 +206,8 @@ queued_step_add (gpointer data, struct transaction *transaction, GError **error)
                                           "node, started, cancelled, note, shown, bytes, queued_ms) "
                                           "VALUES ($1, $2, $3, 0, '', '', '', 0, 0, $4, $5, $6, %s)",
                                           step->now);
-  return queued_check_room (transaction, made, error) &&
+  return queued_name_database (transaction, step->ret_database, error) &&
+         queued_check_room (transaction, made, error) &&
          transaction_run (transaction, sql, values, G_N_ELEMENTS (values), NULL, NULL, NULL, error);
 }
 
@@ -187,10 +225,10 @@ queued_check_again (struct store *store, const struct queued_new *made, GError *
 }
 
 gboolean
-queued_add (struct store *store, const struct queued_new *made, GError **error)
+queued_add (struct store *store, const struct queued_new *made, char ret_database[ID_BYTES], GError **error)
 {
   g_autofree char *shown = json_to_text (made->shown);
-  struct queued_step step = {.made = made, .shown = shown};
+  struct queued_step step = {.made = made, .shown = shown, .ret_database = ret_database};
   gboolean removed;
   if (!queued_commit (store, queued_step_add, &step, error))
     return FALSE;
@@ -372,15 +410,25 @@ queued_lose (struct queued_step *step, struct transaction *transaction, const st
   return TRUE;
 }
 
+/* Without a row a run is over, if it had one here. */
+static gboolean
+queued_miss (struct queued_step *step, struct transaction *transaction, GError **error)
+{
+  char here[ID_BYTES];
+  if (!queued_read_database (transaction, here, error))
+    return FALSE;
+  step->claim = step->database && strcmp (step->database, here) != 0 ? QUEUED_ELSEWHERE : QUEUED_OVER;
+  return TRUE;
+}
+
 static gboolean
 queued_decide (struct queued_step *step, struct transaction *transaction, const struct queued_row *row,
                GError **error)
 {
   const struct queued_holder *holder = step->holder;
   gboolean recorded = FALSE, gone = FALSE;
-  step->claim = QUEUED_OVER;
   if (!row->found)
-    return TRUE;
+    return queued_miss (step, transaction, error);
   if (!queued_is_recorded (transaction, step->id, &recorded, error))
     return FALSE;
   step->claim = QUEUED_HELD;
@@ -410,9 +458,10 @@ queued_step_claim (gpointer data, struct transaction *transaction, GError **erro
 }
 
 enum queued_claim
-queued_claim (struct store *store, const char *id, const struct queued_holder *holder, GError **error)
+queued_claim (struct store *store, const char *id, const char *database, const struct queued_holder *holder,
+              GError **error)
 {
-  struct queued_step step = {.id = id, .holder = holder};
+  struct queued_step step = {.id = id, .database = database, .holder = holder};
   return queued_commit (store, queued_step_claim, &step, error) ? step.claim : QUEUED_FAILED;
 }
 

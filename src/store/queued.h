@@ -2,7 +2,9 @@
 /* Runs that a cluster's queue has: a row for each, from when it is accepted until it is on record. The queue
  * (cluster/work_queue.h) holds the requests and tells nodes that there is work; the row says whether a node
  * may run it. So a message that comes again, or that somebody made or repeated, runs nothing: a run begins
- * when its row is claimed, which one daemon at a time can do, and one without a row is over.
+ * when its row is claimed, which one daemon at a time can do, and one without a row is over. A daemon that
+ * was configured with another database than those that queue has no rows: the message says which it is, and
+ * such a daemon leaves it to others.
  *
  *     queued --claim--> claimed --start--> started --settle--> no row, the record is there
  *       |                  |                  |
@@ -28,8 +30,10 @@ struct queued_new {
   guint64 most, most_bytes; /* of the owner's rows */
 };
 
-/* FALSE with ERROR: ADDER_ERROR_BUSY where OWNER has too many. */
-gboolean queued_add (struct store *store, const struct queued_new *made, GError **error);
+/* RET_DATABASE tells the database that has the row from others. FALSE with ERROR: ADDER_ERROR_BUSY where the
+ * owner has too many. */
+gboolean queued_add (struct store *store, const struct queued_new *made, char ret_database[ID_BYTES],
+                     GError **error);
 /* It was not accepted after all. *RET_REMOVED FALSE: a node has it. */
 gboolean queued_remove (struct store *store, const char *id, gboolean *ret_removed, GError **error);
 
@@ -63,13 +67,15 @@ struct queued_holder {
 };
 
 enum queued_claim {
-  QUEUED_TAKEN,  /* it is the holder's: run it */
-  QUEUED_OVER,   /* there is no row, or there is none any more */
-  QUEUED_HELD,   /* a daemon that lives has it */
-  QUEUED_FAILED, /* with ERROR */
+  QUEUED_TAKEN,     /* it is the holder's: run it */
+  QUEUED_OVER,      /* there is no row, or there is none any more */
+  QUEUED_HELD,      /* a daemon that lives has it */
+  QUEUED_ELSEWHERE, /* its row is in another database */
+  QUEUED_FAILED,    /* with ERROR */
 };
-enum queued_claim queued_claim (struct store *store, const char *id, const struct queued_holder *holder,
-                                GError **error);
+/* DATABASE, as queued_add told it; NULL: this one. */
+enum queued_claim queued_claim (struct store *store, const char *id, const char *database,
+                                const struct queued_holder *holder, GError **error);
 /* It has begun: others find it here. *RET_CANCELLED: it was cancelled meanwhile. FALSE with ERROR: it is not
  * this holder's any more. */
 gboolean queued_start (struct store *store, const char *id, const char *instance, gboolean *ret_cancelled,

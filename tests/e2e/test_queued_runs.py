@@ -399,6 +399,29 @@ def test_a_node_with_another_secret_takes_none_away(cluster):
         cluster.start("two")
 
 
+def test_a_node_with_another_database_takes_none_away(cluster):
+    two = cluster.made["two"]
+    config, log = two.config / "adder.conf", two.runtime / "adder.log"
+    before = config.read_text()
+    two.kill()
+    config.write_text(before.replace(cluster.records, cluster.postgres.new()))
+    try:
+        cluster.start("two")
+
+        def it_was_left():
+            reply = cluster.gateway.post("/v1/runs", {"code": "6 * 7", "background": True})
+            assert reply.status == 202, reply
+            told = cluster.ended(reply.json()["run_id"])
+            assert told["record"]["outcome"] == "ok" and told["record"]["node"].startswith("one"), told
+            return "another database" in log.read_text()
+
+        wait_until(it_was_left, "it has pulled one")
+    finally:
+        two.kill()
+        config.write_text(before)
+        cluster.start("two")
+
+
 def test_what_a_proxy_adds_is_not_stored(cluster):
     """The queue is on disk: it has what a node reads, and no other headers."""
     client = Client(cluster.nats.port, login=LOGIN)

@@ -17,7 +17,8 @@ struct fixture {
   store_world *world;
   struct config *config;
   struct store *store;
-  const char *alive; /* the instance that others know; NULL: none */
+  const char *alive;       /* the instance that others know; NULL: none */
+  char database[ID_BYTES]; /* as the last run was told */
 };
 
 static const struct departed_end cancelled = {"Cancelled", "it was cancelled", "cancelled", 130};
@@ -64,7 +65,7 @@ add_large (struct fixture *fixture, const char *owner, gboolean once, guint64 mo
   g_autofree char *note = departed_note_text (&record);
   g_autoptr (json_t) shown = json_pack ("{s:s, s:s}", "run_id", ret_id, "owner", owner);
   const struct queued_new made = {ret_id, owner, once, note, shown, bytes, most, MOST_BYTES};
-  if (queued_add (fixture->store, &made, &error))
+  if (queued_add (fixture->store, &made, fixture->database, &error))
     return TRUE;
   g_assert_error (error, ADDER_ERROR, ADDER_ERROR_BUSY);
   return FALSE;
@@ -88,7 +89,7 @@ claim (struct fixture *fixture, const char *id, const char *instance)
 {
   g_autoptr (GError) error = NULL;
   const struct queued_holder holder = {instance, "000001", TRIES, is_alive, fixture, &cancelled};
-  enum queued_claim result = queued_claim (fixture->store, id, &holder, &error);
+  enum queued_claim result = queued_claim (fixture->store, id, fixture->database, &holder, &error);
   g_assert_no_error (error);
   return result;
 }
@@ -353,10 +354,9 @@ test_at_once (struct fixture *fixture)
   g_autoptr (GError) error = NULL;
   guint accepted = 0;
   if (!store_world_is_server (fixture->world))
-    return; /* a file has one writer at a time */
-  g_assert_nonnull (store_database (fixture->store, &error));
+    return;                                                           /* a file has one writer at a time */
+  g_assert_true (add (fixture, "berta", FALSE, MOST, daemons[0].id)); /* the first one names the database */
   struct database *database = store_world_open (fixture->world, 30000);
-  g_assert_cmpint (count (database, "SELECT COUNT(*) FROM queued_runs"), ==, 0);
   struct transaction *held = hold_rows (database);
   for (guint i = 0; i < DAEMONS; i++) {
     daemons[i].fixture.store = store_new (fixture->config, &error);
@@ -373,8 +373,25 @@ test_at_once (struct fixture *fixture)
     store_unref (daemons[i].fixture.store);
   }
   g_assert_cmpuint (accepted, <=, MOST);
-  g_assert_cmpint (count (database, "SELECT COUNT(*) FROM queued_runs"), ==, accepted);
+  g_assert_cmpint (count (database, "SELECT COUNT(*) FROM queued_runs WHERE owner = 'anna'"), ==, accepted);
   database_close (database);
+}
+
+/* The message of a run of this database may reach a daemon that has another. */
+static void
+test_elsewhere (struct fixture *fixture)
+{
+  char id[ID_BYTES], first[ID_BYTES];
+  g_assert_true (add (fixture, "anna", FALSE, 9, id));
+  g_strlcpy (first, fixture->database, sizeof first);
+  g_assert_true (add (fixture, "anna", FALSE, 9, id));
+  g_assert_cmpstr (fixture->database, ==, first);
+  id_make (fixture->database);
+  g_assert_cmpint (claim (fixture, id, "first"), ==, QUEUED_TAKEN);
+  id_make_queued (id);
+  g_assert_cmpint (claim (fixture, id, "first"), ==, QUEUED_ELSEWHERE);
+  g_strlcpy (fixture->database, first, sizeof first);
+  g_assert_cmpint (claim (fixture, id, "first"), ==, QUEUED_OVER);
 }
 
 struct test_case {
@@ -383,8 +400,8 @@ struct test_case {
 };
 
 static const struct test_case cases[] = {
-    {"owners", test_owners}, {"claims", test_claims}, {"bytes", test_bytes},     {"removed", test_removed},
-    {"listed", test_listed}, {"swept", test_swept},   {"at_once", test_at_once},
+    {"owners", test_owners},       {"claims", test_claims}, {"bytes", test_bytes}, {"removed", test_removed},
+    {"elsewhere", test_elsewhere}, {"listed", test_listed}, {"swept", test_swept}, {"at_once", test_at_once},
 };
 
 struct trial {

@@ -89,8 +89,10 @@ http_queue_put (struct http_request *request, struct cluster *cluster, const str
                 json_t *head, const char *body, gsize length, GError **error)
 {
   struct store *store = request->server->service->engine->store;
-  if (!queued_add (store, made, error))
+  char database[ID_BYTES];
+  if (!queued_add (store, made, database, error))
     return FALSE;
+  json_object_set_new (head, "database", json_string (database));
   g_autoptr (GError) problem = NULL;
   gboolean removed = FALSE;
   if (work_queue_put (cluster, made->id, head, body, length, &problem))

@@ -37,6 +37,7 @@ struct http_worker {
 
   MUTEX (http_worker) lock;
   GUARDED_BY (http_worker) GHashTable *ids; /* of runs that a thread here is at */
+  gint said_elsewhere;                      /* atomic */
 };
 
 /* One run. */
@@ -260,6 +261,15 @@ worker_fill_holder (struct http_worker *worker, struct queued_holder *ret_holder
                                        .cancelled = ret_cancelled};
 }
 
+/* Once is enough: it stays so until somebody corrects the configuration. */
+static void
+worker_say_elsewhere (struct http_worker *worker)
+{
+  if (g_atomic_int_compare_and_exchange (&worker->said_elsewhere, FALSE, TRUE))
+    log_warning ("cluster: the queue has runs whose rows are in another database, which are left to other "
+                 "nodes: [store] records must be the same for all");
+}
+
 static guint64
 worker_claim (struct http_worker *worker, const struct worker_run *run)
 {
@@ -272,11 +282,15 @@ worker_claim (struct http_worker *worker, const struct worker_run *run)
     return AGAIN_MS;
   worker_fill_holder (worker, &holder, tag, &cancelled);
   holder.is_alive = worker_is_others;
-  switch (queued_claim (run->store, run->id, &holder, &problem)) {
+  const char *database = json_string_value (json_object_get (run->work->head, "database"));
+  switch (queued_claim (run->store, run->id, database, &holder, &problem)) {
   case QUEUED_TAKEN:
     return worker_run_it (run);
   case QUEUED_OVER:
     return WORK_DONE;
+  case QUEUED_ELSEWHERE:
+    worker_say_elsewhere (worker);
+    return AGAIN_MS;
   case QUEUED_FAILED:
     worker_say (run, problem);
     return AGAIN_MS;
