@@ -54,7 +54,7 @@ struct worker_run {
 
 /* Waits until FD is ready, and says so meanwhile. */
 static void
-worker_wait (const struct worker_run *run, int fd, short what)
+worker_await_socket (const struct worker_run *run, int fd, short what)
 {
   struct pollfd ready = {fd, what, 0};
   while (poll (&ready, 1, BUSY_MS) <= 0)
@@ -69,7 +69,7 @@ worker_send (const struct worker_run *run, int fd, const char *bytes, gsize leng
     if (n < 0 && errno != EAGAIN && errno != EINTR)
       return FALSE;
     if (n <= 0) {
-      worker_wait (run, fd, POLLOUT);
+      worker_await_socket (run, fd, POLLOUT);
       continue;
     }
     bytes += n;
@@ -88,7 +88,7 @@ worker_receive (const struct worker_run *run, int fd, GString *reply)
     if (n > 0)
       g_string_append_len (reply, buffer, n);
     else if (n < 0 && (errno == EAGAIN || errno == EINTR))
-      worker_wait (run, fd, POLLIN);
+      worker_await_socket (run, fd, POLLIN);
     else
       return;
   }
@@ -141,18 +141,18 @@ worker_check (const struct worker_run *run)
 
 /* Whether the run that is SHOWN (NULL: none) is under way here, until its result is. */
 static gboolean
-worker_runs (const json_t *shown)
+worker_is_under_way (const json_t *shown)
 {
   return shown && json_is_null (json_object_get (shown, "result"));
 }
 
 /* TRUE: it ended as something that another node has to do again, as if it had not been tried. */
 static gboolean
-worker_await (const struct worker_run *run)
+worker_await_end (const struct worker_run *run)
 {
   for (gint64 checked_us = g_get_monotonic_time ();;) {
     g_autoptr (json_t) shown = runs_show (run->runs, NULL, run->id, NULL);
-    if (!worker_runs (shown))
+    if (!worker_is_under_way (shown))
       return runs_take_back (run->runs, run->id);
     runs_wait (run->runs, NULL, run->id, BUSY_MS, -1);
     work_say_busy (run->work);
@@ -205,13 +205,13 @@ worker_refuse (const struct worker_run *run, const char *why)
 }
 
 static guint64
-worker_run_it (const struct worker_run *run)
+worker_try (const struct worker_run *run)
 {
   g_autofree char *why = NULL;
   int status = worker_ask (run, &why);
   if (status == 202) {
     worker_start (run);
-    return worker_settle (run, worker_await (run));
+    return worker_settle (run, worker_await_end (run));
   }
   if (status >= 400 && status < 500 && status != 429)
     return worker_refuse (run, why);
@@ -221,32 +221,31 @@ worker_run_it (const struct worker_run *run)
 
 /* Of another daemon. Nobody is gone while this one hears nothing. */
 static gboolean
-worker_is_there (struct http_worker *worker, const char *instance)
+worker_is_other_alive (struct http_worker *worker, const char *instance)
 {
-  return cluster_knows (worker->cluster, instance, NULL) || !cluster_has_heard (worker->cluster);
+  return strcmp (instance, cluster_instance (worker->cluster)) != 0 &&
+         (cluster_knows (worker->cluster, instance, NULL) || !cluster_has_heard (worker->cluster));
+}
+
+/* The thread that claims a run is the only one of this daemon that is at it. */
+static gboolean
+worker_is_alive_to_claim (gpointer data, const char *id G_GNUC_UNUSED, const char *instance)
+{
+  return worker_is_other_alive (data, instance);
 }
 
 /* What this daemon has, and no thread of it is at, it could not settle. */
 static gboolean
-worker_is_alive (gpointer data, const char *id, const char *instance)
+worker_is_alive_to_sweep (gpointer data, const char *id, const char *instance)
 {
   struct http_worker *worker = data;
-  if (strcmp (instance, cluster_instance (worker->cluster)) != 0)
-    return worker_is_there (worker, instance);
   g_mutex_lock (&worker->lock);
   gboolean is_at_it = g_hash_table_contains (worker->ids, id);
   g_mutex_unlock (&worker->lock);
-  return is_at_it;
+  return is_at_it || worker_is_other_alive (worker, instance);
 }
 
-/* Of the thread that is at it. */
-static gboolean
-worker_is_others (gpointer data, const char *id G_GNUC_UNUSED, const char *instance)
-{
-  struct http_worker *worker = data;
-  return strcmp (instance, cluster_instance (worker->cluster)) != 0 && worker_is_there (worker, instance);
-}
-
+/* But for its is_alive. */
 static void
 worker_fill_holder (struct http_worker *worker, struct queued_holder *ret_holder, char ret_tag[8],
                     struct departed_end *ret_cancelled)
@@ -256,7 +255,6 @@ worker_fill_holder (struct http_worker *worker, struct queued_holder *ret_holder
   *ret_holder = (struct queued_holder){.instance = cluster_instance (worker->cluster),
                                        .tag = ret_tag,
                                        .tries = worker->server->config->cluster_queue_tries,
-                                       .is_alive = worker_is_alive,
                                        .data = worker,
                                        .cancelled = ret_cancelled};
 }
@@ -278,14 +276,14 @@ worker_claim (struct http_worker *worker, const struct worker_run *run)
   struct queued_holder holder;
   char tag[8];
   g_autoptr (json_t) shown = runs_show (run->runs, NULL, run->id, NULL);
-  if (worker_runs (shown)) /* from a claim that this daemon lost while it was silent */
+  if (worker_is_under_way (shown)) /* from a claim that this daemon lost while it was silent */
     return AGAIN_MS;
   worker_fill_holder (worker, &holder, tag, &cancelled);
-  holder.is_alive = worker_is_others;
+  holder.is_alive = worker_is_alive_to_claim;
   const char *database = json_string_value (json_object_get (run->work->head, "database"));
   switch (queued_claim (run->store, run->id, database, &holder, &problem)) {
   case QUEUED_TAKEN:
-    return worker_run_it (run);
+    return worker_try (run);
   case QUEUED_OVER:
     return WORK_DONE;
   case QUEUED_ELSEWHERE:
@@ -301,7 +299,7 @@ worker_claim (struct http_worker *worker, const struct worker_run *run)
 }
 
 static guint64
-worker_work (gpointer data, struct work *work)
+worker_take (gpointer data, struct work *work)
 {
   struct http_worker *worker = data;
   AdderEngine *engine = worker->server->service->engine;
@@ -349,6 +347,7 @@ worker_tick (gpointer data)
   if (!cluster_has_heard (worker->cluster))
     return;
   worker_fill_holder (worker, &holder, tag, &cancelled);
+  holder.is_alive = worker_is_alive_to_sweep;
   if (!queued_sweep (worker->server->service->engine->store, &holder, &problem))
     log_warning ("cluster: the queue of runs: %s", problem->message);
 }
@@ -361,7 +360,7 @@ http_worker_new (struct http_server *server, struct cluster *cluster)
   worker->cluster = cluster;
   g_mutex_init (&worker->lock);
   worker->ids = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  const struct work_host_options options = {(guint)server->config->max_running, worker_is_closed, worker_work,
+  const struct work_host_options options = {(guint)server->config->max_running, worker_is_closed, worker_take,
                                             worker_tick, worker};
   worker->host = work_host_new (cluster, &options);
   return worker;
