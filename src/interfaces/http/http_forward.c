@@ -606,7 +606,8 @@ http_forward (struct http_request *request)
   char tag[8];
   if (!cluster || request->connection->vouched || !http_who (request))
     return FALSE;
-  if (http_queue (request, cluster))
+  if (store_is_shared (request->server->config) &&
+      (http_queue (request, cluster) || http_queued (request, cluster)))
     return TRUE;
   for (;;) {
     enum forward where = http_forward_where (request, cluster, tag, &member);

@@ -163,9 +163,11 @@ char *http_forward_body (struct http_request *request, gsize *ret_length);
  */
 gboolean http_forward_pass (struct http_request *request, struct cluster *cluster, const char *tag);
 
-/* http_queue.c: queues it, if it is for the queue of the cluster, or answers what is asked about a run that
- * came by that. FALSE: it is neither, or this daemon answers. */
+/* http_queue.c: queues it, if it is for the queue of a cluster whose store is shared. FALSE: it is not. */
 gboolean http_queue (struct http_request *request, struct cluster *cluster);
+/* http_queued.c: answers what is asked about a run from there. FALSE: it is not about one, or this daemon
+ * answers. */
+gboolean http_queued (struct http_request *request, struct cluster *cluster);
 
 /* http_request.c */
 struct http_request *http_request_new (struct http_connection *connection, const char *target);

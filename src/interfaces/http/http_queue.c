@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Background runs of a cluster with shared records: the daemon that a client reached queues them, and answers
- * what is asked about them while no node has them. Nodes run them in http_worker.c. */
-#include <poll.h>
+/* Background runs of a cluster with shared records: the daemon that a client reached queues them. Nodes run
+ * them in http_worker.c. */
 #include <string.h>
 
 #include "adder_types.h"
@@ -9,16 +8,9 @@
 #include "common/json.h"
 #include "interfaces/http/http_operations.h"
 #include "interfaces/http/http_private.h"
-#include "interfaces/http/owner.h"
 #include "library/library.h"
 #include "operations/run.h"
 #include "store/queued.h"
-#include "store/records.h"
-
-#define LOOK_MS      20 /* how often a run is looked for that waits; then less and less often, */
-#define LOOK_MOST_MS 500
-
-/* ---- a new run ---- */
 
 static gboolean
 http_queue_is_asked (const json_t *body, const char *name)
@@ -28,7 +20,7 @@ http_queue_is_asked (const json_t *body, const char *name)
 
 /* A session has its node, and a stream its reader. */
 static gboolean
-http_queue_is_for_it (struct http_request *request)
+http_queue_takes (struct http_request *request)
 {
   const struct http_route *route = request->route;
   return strcmp (route->method, "POST") == 0 && strcmp (route->path, "/v1/runs") == 0 &&
@@ -146,11 +138,12 @@ http_queue_accept (struct http_request *request, struct cluster *cluster, const 
     http_queue_reply (request, id, shown);
 }
 
-/* FALSE: it goes to a node at once. */
-static gboolean
-http_queue_new (struct http_request *request, struct cluster *cluster)
+gboolean
+http_queue (struct http_request *request, struct cluster *cluster)
 {
   gsize length;
+  if (!http_queue_takes (request))
+    return FALSE;
   g_autofree char *body = http_forward_body (request, &length);
   AdderRequest *asked = length <= WORK_BODY_BYTES ? http_queue_read (request) : NULL;
   if (!asked)
@@ -158,106 +151,4 @@ http_queue_new (struct http_request *request, struct cluster *cluster)
   http_queue_accept (request, cluster, asked, body, length);
   adder_request_free (asked);
   return TRUE;
-}
-
-/* ---- one that is there ---- */
-
-/* FALSE: the client is gone. */
-static gboolean
-http_queue_pause (struct http_request *request, guint ms)
-{
-  struct pollfd client = {http_watch_fd (request), POLLRDHUP, 0};
-  return poll (&client, 1, (int)ms) <= 0;
-}
-
-/* How long it waits, from now on, as its node is told. */
-static void
-http_queue_set_wait (struct http_request *request, gint64 ms)
-{
-  const char *owner = json_string_value (json_object_get (request->query, "owner"));
-  g_autofree char *escaped = owner ? g_uri_escape_string (owner, NULL, FALSE) : NULL;
-  g_free (request->query_text);
-  request->query_text = g_strdup_printf ("wait_ms=%" G_GINT64_FORMAT "%s%s", MAX (ms, 0),
-                                         escaped ? "&owner=" : "", escaped ? escaped : "");
-}
-
-struct http_queue_wait {
-  const char *owner, *id;
-  gboolean follows; /* its events: as long as it takes */
-  gint64 wait_ms;   /* 0: it is not waited for */
-  gint64 end_us;
-};
-
-enum http_queued { HTTP_QUEUED_HERE, HTTP_QUEUED_REPLIED, HTTP_QUEUED_WAITS };
-
-/* One that has ended: its events are held where it ran, while they are. */
-static enum http_queued
-http_queue_follow_ended (struct http_request *request, struct cluster *cluster,
-                         const struct http_queue_wait *wait)
-{
-  struct store *store = request->server->service->engine->store;
-  g_autoptr (json_t) record = records_show (store, wait->owner, wait->id, NULL);
-  const char *node = record ? json_member_text (record, "node") : "";
-  g_autoptr (json_t) entry = *node ? cluster_show (cluster, node, NULL) : NULL;
-  if (!entry || json_is_true (json_object_get (entry, "here")))
-    return HTTP_QUEUED_HERE;
-  return http_forward_pass (request, cluster, json_member_text (entry, "tag")) ? HTTP_QUEUED_REPLIED
-                                                                               : HTTP_QUEUED_HERE;
-}
-
-/* Has its node answer, if it has one. */
-static enum http_queued
-http_queue_look (struct http_request *request, struct cluster *cluster, const struct http_queue_wait *wait)
-{
-  g_autoptr (GError) problem = NULL;
-  struct queued_place place;
-  g_autoptr (json_t) shown =
-      queued_show (request->server->service->engine->store, wait->owner, wait->id, &place, &problem);
-  if (!shown && !g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)) {
-    http_reply_problem (request, problem);
-    return HTTP_QUEUED_REPLIED;
-  }
-  if (!shown)
-    return wait->follows ? http_queue_follow_ended (request, cluster, wait) : HTTP_QUEUED_HERE;
-  if (strcmp (place.instance, cluster_instance (cluster)) == 0)
-    return HTTP_QUEUED_HERE;
-  if (!cluster_knows (cluster, place.instance, NULL))
-    return HTTP_QUEUED_WAITS;
-  if (wait->wait_ms > 0)
-    http_queue_set_wait (request, (wait->end_us - g_get_monotonic_time ()) / 1000);
-  return http_forward_pass (request, cluster, place.tag) ? HTTP_QUEUED_REPLIED : HTTP_QUEUED_WAITS;
-}
-
-/* FALSE: this daemon answers. */
-static gboolean
-http_queue_about (struct http_request *request, struct cluster *cluster, const char *id)
-{
-  const json_t *query = request->query;
-  struct http_queue_wait wait = {.id = id, .follows = g_str_has_suffix (request->route->path, "/events")};
-  wait.wait_ms = json_integer_value (json_object_get (query, "wait_ms"));
-  wait.end_us = g_get_monotonic_time () + wait.wait_ms * 1000;
-  if (!owner_asked_for (request, &wait.owner))
-    return TRUE;
-  for (guint pause = LOOK_MS;; pause = MIN (2 * pause, LOOK_MOST_MS)) {
-    enum http_queued found = http_queue_look (request, cluster, &wait);
-    if (found != HTTP_QUEUED_WAITS)
-      return found == HTTP_QUEUED_REPLIED;
-    if (!wait.follows && g_get_monotonic_time () >= wait.end_us)
-      return FALSE;
-    if (service_is_ending (request->server->service) || !http_queue_pause (request, pause)) {
-      http_reply_fault (request, 503, "the run still waits for a node");
-      return TRUE;
-    }
-  }
-}
-
-gboolean
-http_queue (struct http_request *request, struct cluster *cluster)
-{
-  if (!store_is_shared (request->server->config))
-    return FALSE;
-  const char *run = http_parameter (request, "run");
-  if (run && g_str_has_prefix (request->route->path, "/v1/runs/") && id_is_queued (run))
-    return http_queue_about (request, cluster, run);
-  return http_queue_is_for_it (request) && http_queue_new (request, cluster);
 }
