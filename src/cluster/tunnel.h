@@ -43,6 +43,9 @@
 
 #include "cluster/cluster.h"
 
+/* Why there is no reply, where its node ends. */
+#define NODE_ENDS "node_lost: the node that has it ends"
+
 /* ---- who asks ---- */
 
 struct tunnel;

@@ -26,7 +26,6 @@
 #define END_LOOK_US   20000
 #define COMPLAIN_MS   10000 /* at most one line of the log in that time */
 #define SUBSCRIPTIONS 2000  /* for any node, of all nodes together; at least two of each */
-#define NODE_ENDS     "node_lost: the node that has it ends"
 
 LOCK_CLASS (served);
 LOCK_CLASS (tunnel_host);

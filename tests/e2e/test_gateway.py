@@ -158,6 +158,25 @@ def test_a_node_that_drains_ends_after_its_work(cluster):
     cluster.start("one")
 
 
+def test_what_a_node_that_stops_leaves_unanswered_is_unavailable(cluster):
+    """Among those who ask all the time some ask when it no longer reads their request."""
+    made = cluster.on_every_node(lambda: (None, cluster.gateway.post("/v1/sessions", {}).json()["session_id"]))
+    session = next(id for _, id in made if cluster.of(id) == "one")
+
+    def ask_until_it_is_gone():
+        while (reply := cluster.gateway.get(f"/v1/sessions/{session}")).status == 200 and reply.json()["state"] != "ended":
+            pass
+        return reply
+
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        asking = [pool.submit(ask_until_it_is_gone) for _ in range(12)]
+        wait_until(lambda: any(future.running() for future in asking), "they ask")
+        assert cluster.made["one"].call("serve", "stop", "--force").returncode == 0
+        replies = [future.result() for future in asking]
+    assert all(reply.status in (200, 410, 503) for reply in replies), replies
+    cluster.start("one")
+
+
 def test_quick_tests_pass_from_outside(cluster, tmp_path):
     results = tmp_path / "results.xml"
     files = [str(REPOSITORY / f"tests/e2e/{name}.py") for name in OUTSIDE]

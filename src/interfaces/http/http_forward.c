@@ -173,10 +173,13 @@ http_forward_read_head (struct tunnel *tunnel, GString *text, GError **error)
       break;
     g_string_append_len (text, buffer, n);
   }
-  if (!end) {
+  /* A server that ends leaves requests unanswered that it has not read. */
+  if (!end && text->len == 0)
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, NODE_ENDS);
+  else if (!end)
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_FAILED, NO_HTTP);
+  if (!end)
     return NULL;
-  }
   char *head = g_strndup (text->str, (gsize)(end - text->str));
   g_string_erase (text, 0, end + 4 - text->str);
   return head;
