@@ -147,13 +147,14 @@ beat (gpointer data)
   const struct cluster *cluster = data;
   for (;;) {
     for (int i = 0; i < nodes; i++) {
-      g_autofree char *subject = g_strdup_printf ("$KV.adder-nodes.%06x", i);
-      g_autofree char *entry = g_strdup_printf (
-          "{\"node\": \"node-%d\", \"tag\": \"%06x\", \"instance\": \"%06x\", \"version\": \"0\", "
-          "\"protocol\": %d, "
-          "\"started\": \"\", \"state\": \"serving\", \"running\": 0, \"waiting\": 0, \"sessions\": 0}",
-          i, i, i, CLUSTER_PROTOCOL);
-      (void)cluster->binding->publish (cluster->bus, subject, NULL, entry, strlen (entry), NULL);
+      g_autofree char *node = g_strdup_printf ("node-%d", i), *tag = g_strdup_printf ("%06x", i);
+      g_autofree char *subject = g_strconcat ("$KV.adder-nodes.", tag, NULL);
+      g_autoptr (json_t) entry = json_pack (
+          "{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:I}", "node", node, "tag", tag, "instance",
+          tag, "version", "0", "protocol", CLUSTER_PROTOCOL, "started", "", "state", "serving", "running", 0,
+          "waiting", 0, "sessions", 0, "number", (json_int_t)g_get_real_time ());
+      g_autofree char *text = entry_sign (cluster->secret, tag, entry);
+      (void)cluster->binding->publish (cluster->bus, subject, NULL, text, strlen (text), NULL);
       g_usleep ((gulong)(CLUSTER_BEAT_MS * 1000 / nodes));
     }
   }

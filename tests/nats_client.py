@@ -71,6 +71,11 @@ ENTRY = {
 }  # fmt: skip
 
 
+def entry(tag, **changes):
+    """What anybody may say of the node TAG, and nodes of earlier versions say of themselves: without a signature."""
+    return f"$KV.adder-nodes.{tag}", json.dumps(ENTRY | {"tag": tag} | changes).encode()
+
+
 class Asker:
     """A request, asked over CLIENT as a gateway does that knows SECRET; the nodes hear of it, for three seconds."""
 
@@ -78,8 +83,7 @@ class Asker:
         instance = str(uuid.uuid4())
         self.client, self.secret = client, secret.encode()
         self.address = f"{instance}.{os.urandom(16).hex()}"
-        tag = os.urandom(3).hex()
-        client.publish(f"$KV.adder-nodes.{tag}", json.dumps(ENTRY | {"tag": tag, "instance": instance}).encode())
+        client.publish(*entry(os.urandom(3).hex(), instance=instance))
         self.key = mac(self.secret, f"frames to {self.address}".encode())
         self.received = self.sent = 0
         client.subscribe(f"adder.1.end.{self.address}")

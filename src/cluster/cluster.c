@@ -23,11 +23,14 @@
 #define TAG_MAX       0xffffffu
 #define SECRET_MIN    32
 #define OWN_SILENT_US ((gint64)(CLUSTER_SILENT_MS - CLUSTER_BEAT_MS) * 1000) /* without an own entry */
+#define STATE_LEFT    "left"
 #define AGAIN_MS      5000 /* between logins, when the servers refuse them */
 
 struct member {
   json_t *entry;
-  gint64 seen_us; /* monotonic */
+  gboolean is_signed; /* otherwise of an earlier version, or of anybody: cluster_entry.h */
+  gint64 number;      /* of a signed one */
+  gint64 seen_us;     /* monotonic */
 };
 
 static void
@@ -57,16 +60,22 @@ tag_text (guint32 tag, char ret_text[8])
 
 /* ---- what others tell ---- */
 
+static gboolean
+member_is_silent (const struct member *member, gint64 now_us)
+{
+  return now_us - member->seen_us > (gint64)CLUSTER_SILENT_MS * 1000;
+}
+
 REQUIRES (cluster)
 static void
 cluster_prune (struct cluster *cluster)
 {
-  gint64 oldest = g_get_monotonic_time () - (gint64)CLUSTER_SILENT_MS * 1000;
+  gint64 now_us = g_get_monotonic_time ();
   GHashTableIter iter;
   gpointer value;
   g_hash_table_iter_init (&iter, cluster->members);
   while (g_hash_table_iter_next (&iter, NULL, &value))
-    if (((const struct member *)value)->seen_us < oldest)
+    if (member_is_silent (value, now_us))
       g_hash_table_iter_remove (&iter);
 }
 
@@ -91,26 +100,63 @@ cluster_hear_own (struct cluster *cluster)
   cluster->heard_us = now_us;
 }
 
+/* The empty message by which JetStream removes KEY. */
+REQUIRES (cluster)
+static void
+cluster_hear_removal (struct cluster *cluster, const char *key)
+{
+  const struct member *member = g_hash_table_lookup (cluster->members, key);
+  if (member && !member->is_signed)
+    g_hash_table_remove (cluster->members, key);
+}
+
+/* Whether ENTRY takes the place of what is there. */
+REQUIRES (cluster)
+static gboolean
+cluster_believes (struct cluster *cluster, const char *key, const json_t *entry, gboolean is_signed)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  gint64 number = json_integer_value (json_object_get (entry, "number"));
+  const struct member *before = g_hash_table_lookup (cluster->members, key);
+  if (!is_signed)
+    return !before || !before->is_signed || member_is_silent (before, now_us);
+  return entry_clock_hear (&cluster->clock, number, now_us) &&
+         !(before && before->is_signed && number <= before->number);
+}
+
+/* ENTRY is taken. */
+REQUIRES (cluster)
+static void
+cluster_hear_entry (struct cluster *cluster, const char *key, json_t *entry, gboolean is_signed)
+{
+  if (is_signed && strcmp (json_member_text (entry, "instance"), cluster->instance) == 0)
+    cluster_hear_own (cluster);
+  if (strcmp (json_member_text (entry, "state"), STATE_LEFT) == 0) {
+    cluster->doors_us = g_hash_table_remove (cluster->members, key) ? 0 : cluster->doors_us;
+    json_decref (entry);
+    return;
+  }
+  struct member *member = g_new (struct member, 1);
+  *member = (struct member){entry, is_signed, json_integer_value (json_object_get (entry, "number")),
+                            g_get_monotonic_time ()};
+  if (g_hash_table_replace (cluster->members, g_strdup (key), member))
+    cluster->doors_us = 0;
+  g_cond_broadcast (&cluster->heard);
+}
+
 /* An entry without a state only claims the tag: it is heard even where JetStream refuses it. */
 static void
 cluster_hear (gpointer data, const struct bus_message *message)
 {
   struct cluster *cluster = data;
   const char *key = message->subject + strlen (SUBJECT);
-  g_autoptr (json_t) entry =
-      message->length > 0 ? json_parse_object (message->data, message->length, "a node", NULL) : NULL;
+  gboolean is_signed;
+  g_autoptr (json_t) entry = entry_parse (cluster->secret, key, message->data, message->length, &is_signed);
   g_mutex_lock (&cluster->lock);
-  if (!entry) /* it has left */
-    cluster->doors_us = g_hash_table_remove (cluster->members, key) ? 0 : cluster->doors_us;
-  else if (json_object_get (entry, "state")) {
-    if (strcmp (json_member_text (entry, "instance"), cluster->instance) == 0)
-      cluster_hear_own (cluster);
-    struct member *member = g_new (struct member, 1);
-    *member = (struct member){g_steal_pointer (&entry), g_get_monotonic_time ()};
-    if (g_hash_table_replace (cluster->members, g_strdup (key), member))
-      cluster->doors_us = 0;
-    g_cond_broadcast (&cluster->heard);
-  }
+  if (message->length == 0)
+    cluster_hear_removal (cluster, key);
+  else if (entry && json_object_get (entry, "state") && cluster_believes (cluster, key, entry, is_signed))
+    cluster_hear_entry (cluster, key, g_steal_pointer (&entry), is_signed);
   g_mutex_unlock (&cluster->lock);
 }
 
@@ -145,20 +191,52 @@ cluster_add_waiting (struct cluster *cluster, json_t *status)
   json_object_set_new (status, "waiting", json_integer (waiting + g_atomic_int_get (&cluster->waiting)));
 }
 
-gboolean
-cluster_knows (struct cluster *cluster, const char *instance, const char *tag)
+static gboolean
+member_is_of (const struct member *member, const char *instance)
 {
-  gboolean found = FALSE;
+  return strcmp (json_member_text (member->entry, "instance"), instance) == 0;
+}
+
+REQUIRES (cluster)
+static const struct member *
+cluster_find_instance (struct cluster *cluster, const char *instance, gboolean must_be_signed)
+{
   GHashTableIter iter;
-  gpointer key, value;
-  g_mutex_lock (&cluster->lock);
+  gpointer value;
   cluster_prune (cluster);
   g_hash_table_iter_init (&iter, cluster->members);
-  while (!found && g_hash_table_iter_next (&iter, &key, &value)) {
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
     const struct member *member = value;
-    found =
-        tag ? strcmp (key, tag) == 0 : strcmp (json_member_text (member->entry, "instance"), instance) == 0;
+    if ((member->is_signed || !must_be_signed) && member_is_of (member, instance))
+      return member;
   }
+  return NULL;
+}
+
+gboolean
+cluster_is_alive (struct cluster *cluster, const char *instance)
+{
+  g_mutex_lock (&cluster->lock);
+  gboolean found = cluster_find_instance (cluster, instance, TRUE) != NULL;
+  g_mutex_unlock (&cluster->lock);
+  return found;
+}
+
+gboolean
+cluster_lists_instance (struct cluster *cluster, const char *instance)
+{
+  g_mutex_lock (&cluster->lock);
+  gboolean found = cluster_find_instance (cluster, instance, FALSE) != NULL;
+  g_mutex_unlock (&cluster->lock);
+  return found;
+}
+
+gboolean
+cluster_lists_tag (struct cluster *cluster, const char *tag)
+{
+  g_mutex_lock (&cluster->lock);
+  const struct member *member = g_hash_table_lookup (cluster->members, tag);
+  gboolean found = member && !member_is_silent (member, g_get_monotonic_time ());
   g_mutex_unlock (&cluster->lock);
   return found;
 }
@@ -190,7 +268,7 @@ member_has_guest (const struct member *member, const char *id)
 {
   gsize i;
   json_t *guest;
-  json_array_foreach (json_object_get (member->entry, "guests"), i, guest)
+  json_array_foreach (member->is_signed ? json_object_get (member->entry, "guests") : NULL, i, guest)
   {
     if (g_strcmp0 (json_string_value (guest), id) == 0)
       return TRUE;
@@ -258,12 +336,11 @@ cluster_count_doors (struct cluster *cluster)
   cluster_prune (cluster);
   g_hash_table_iter_init (&iter, cluster->members);
   while (g_hash_table_iter_next (&iter, NULL, &value)) {
-    const json_t *entry = ((const struct member *)value)->entry;
-    gboolean is_one = json_is_true (json_object_get (entry, "gateway"));
-    all++;
+    const struct member *member = value;
+    gboolean is_one = member->is_signed && json_is_true (json_object_get (member->entry, "gateway"));
+    all += member->is_signed;
     gateways += is_one;
-    is_gateway =
-        is_gateway || (is_one && strcmp (json_member_text (entry, "instance"), cluster->instance) == 0);
+    is_gateway = is_gateway || (is_one && member_is_of (member, cluster->instance));
   }
   /* Without NATS it is not even known that this one is there: then it is as it was. */
   return MAX (all == 0 ? cluster->doors : gateways == 0 ? all : gateways + !is_gateway, 1);
@@ -317,16 +394,6 @@ cluster_watch_tag (struct cluster *cluster, int event_fd)
 
 /* ---- what this one tells ---- */
 
-static json_t *
-cluster_entry (struct cluster *cluster, guint32 tag)
-{
-  char text[8];
-  tag_text (tag, text);
-  return json_pack ("{s:s, s:s, s:s, s:s, s:i, s:s}", "node", cluster->node, "tag", text, "instance",
-                    cluster->instance, "version", ADDER_VERSION, "protocol", CLUSTER_PROTOCOL, "started",
-                    cluster->started);
-}
-
 static void
 cluster_set_problem (struct cluster *cluster, const char *problem)
 {
@@ -342,6 +409,31 @@ cluster_set_problem (struct cluster *cluster, const char *problem)
     log_warning ("cluster: %s", problem);
 }
 
+/* An entry with MORE, under KEY, as it is sent next; the caller's. */
+static char *
+cluster_entry (struct cluster *cluster, const char *key, json_t *more)
+{
+  g_mutex_lock (&cluster->lock);
+  gint64 number = entry_clock_next (&cluster->clock, g_get_real_time ());
+  g_mutex_unlock (&cluster->lock);
+  g_autoptr (json_t) entry =
+      json_pack ("{s:s, s:s, s:s, s:s, s:i, s:s, s:I}", "node", cluster->node, "tag", key, "instance",
+                 cluster->instance, "version", ADDER_VERSION, "protocol", CLUSTER_PROTOCOL, "started",
+                 cluster->started, "number", (json_int_t)number);
+  json_object_update (entry, more);
+  return entry_sign (cluster->secret, key, entry);
+}
+
+static void
+cluster_send_entry (struct cluster *cluster, const char *key, json_t *more)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *subject = g_strconcat (SUBJECT, key, NULL);
+  g_autofree char *text = cluster_entry (cluster, key, more);
+  if (!cluster->binding->publish (cluster->bus, subject, NULL, text, strlen (text), &problem))
+    cluster_set_problem (cluster, problem->message);
+}
+
 static void
 cluster_take_tag (struct cluster *cluster, guint32 tag, gboolean claimed)
 {
@@ -351,6 +443,8 @@ cluster_take_tag (struct cluster *cluster, guint32 tag, gboolean claimed)
     cluster->claimed_us = g_get_monotonic_time ();
   cluster->claimed = claimed;
   cluster->woken = TRUE;
+  if (claimed)
+    cluster->had_tag = tag;
   g_mutex_unlock (&cluster->lock);
   cluster->options.tagged (tag);
   g_mutex_lock (&cluster->lock);
@@ -361,8 +455,40 @@ cluster_take_tag (struct cluster *cluster, guint32 tag, gboolean claimed)
     log_info ("cluster: this is the node %s (%06x)", cluster->node, tag);
 }
 
-/* The claim of a node that has just died stands until its entry expires. A name that another daemon keeps
- * claiming is never ours; the number of another name only happens to be the same. */
+/* Whether ENTRY is what a node says of itself now. */
+static gboolean
+cluster_is_current (struct cluster *cluster, const json_t *entry, gboolean is_signed)
+{
+  g_mutex_lock (&cluster->lock);
+  gboolean is_current =
+      is_signed && entry_clock_hear (&cluster->clock, json_integer_value (json_object_get (entry, "number")),
+                                     g_get_monotonic_time ());
+  g_mutex_unlock (&cluster->lock);
+  return is_current;
+}
+
+/* TEXT is under KEY already: what this node put there before the connection broke, or somebody else. The
+ * claim of a node that has just died stands until its entry expires. A name that another daemon keeps
+ * claiming is never ours; the number of another name only happens to be the same. What anybody could have put
+ * there does not take away the tag that this node already had. */
+static void
+cluster_see_claim (struct cluster *cluster, guint32 tag, const char *key, const char *text)
+{
+  gboolean is_signed = FALSE;
+  g_autoptr (json_t) other = entry_parse (cluster->secret, key, text, strlen (text), &is_signed);
+  gboolean is_current = cluster_is_current (cluster, other, is_signed);
+  gboolean is_ours = is_current ? strcmp (json_member_text (other, "instance"), cluster->instance) == 0
+                                : cluster->had_tag == tag;
+  if (is_ours) {
+    cluster_take_tag (cluster, tag, TRUE);
+    cluster_set_problem (cluster, NULL);
+  } else if (strcmp (json_member_text (other, "node"), cluster->node) == 0)
+    cluster_set_problem (cluster, "another daemon is the node of this name, or was until just now; each "
+                                  "needs a [store] node of its own");
+  else
+    cluster_take_tag (cluster, tag == TAG_MAX ? TAG_MIN : tag + 1, FALSE);
+}
+
 static void
 cluster_claim_tag (struct cluster *cluster)
 {
@@ -370,27 +496,16 @@ cluster_claim_tag (struct cluster *cluster)
   guint32 tag = cluster_tag (cluster);
   char key[8];
   tag_text (tag, key);
-  g_autoptr (json_t) entry = cluster_entry (cluster, tag);
-  g_autofree char *text = json_to_text (entry);
+  g_autofree char *text = cluster_entry (cluster, key, NULL);
   g_autofree char *value = NULL;
   switch (cluster->binding->put_new (cluster->bus, BUCKET, key, text, &value, &problem)) {
   case BUS_PUT:
     cluster_take_tag (cluster, tag, TRUE);
     cluster_set_problem (cluster, NULL);
     break;
-  case BUS_TAKEN: {
-    g_autoptr (json_t) other = json_parse_object (value, strlen (value), "a node", NULL);
-    if (strcmp (json_member_text (other, "instance"), cluster->instance) ==
-        0) { /* from before the connection broke */
-      cluster_take_tag (cluster, tag, TRUE);
-      cluster_set_problem (cluster, NULL);
-    } else if (strcmp (json_member_text (other, "node"), cluster->node) == 0)
-      cluster_set_problem (cluster, "another daemon is the node of this name, or was until just now; each "
-                                    "needs a [store] node of its own");
-    else
-      cluster_take_tag (cluster, tag == TAG_MAX ? TAG_MIN : tag + 1, FALSE);
+  case BUS_TAKEN:
+    cluster_see_claim (cluster, tag, key, value);
     break;
-  }
   case BUS_FAILED:
   default:
     cluster_set_problem (cluster, problem->message);
@@ -410,18 +525,11 @@ cluster_claim (struct cluster *cluster)
 static void
 cluster_beat (struct cluster *cluster)
 {
-  g_autoptr (GError) problem = NULL;
-  guint32 tag = cluster_tag (cluster);
   char key[8];
-  tag_text (tag, key);
-  g_autofree char *subject = g_strconcat (SUBJECT, key, NULL);
-  g_autoptr (json_t) entry = cluster_entry (cluster, tag),
-                     more = cluster->options.describe (cluster->options.data);
-  json_object_update (entry, more);
-  cluster_add_waiting (cluster, entry);
-  g_autofree char *text = json_to_text (entry);
-  if (!cluster->binding->publish (cluster->bus, subject, NULL, text, strlen (text), &problem))
-    cluster_set_problem (cluster, problem->message);
+  tag_text (cluster_tag (cluster), key);
+  g_autoptr (json_t) more = cluster->options.describe (cluster->options.data);
+  cluster_add_waiting (cluster, more);
+  cluster_send_entry (cluster, key, more);
 }
 
 void
@@ -643,8 +751,11 @@ cluster_leave (struct cluster *cluster)
   tag_text (cluster->tag, key);
   gboolean claimed = cluster->claimed;
   g_mutex_unlock (&cluster->lock);
-  if (claimed && cluster->binding->is_connected (cluster->bus))
-    cluster->binding->remove (cluster->bus, BUCKET, key);
+  if (!claimed || !cluster->binding->is_connected (cluster->bus))
+    return;
+  g_autoptr (json_t) left = json_pack ("{s:s}", "state", STATE_LEFT);
+  cluster_send_entry (cluster, key, left);
+  cluster->binding->remove (cluster->bus, BUCKET, key);
 }
 
 void
@@ -686,17 +797,21 @@ cluster_shown (struct cluster *cluster, const struct member *member)
 {
   json_t *entry = json_deep_copy (member->entry); /* whose references are counted under the lock */
   gint64 silent_us = g_get_monotonic_time () - member->seen_us;
-  gboolean here = strcmp (json_member_text (entry, "instance"), cluster->instance) == 0;
+  gboolean here = member->is_signed && member_is_of (member, cluster->instance);
+  (void)json_object_del (entry, "number");
+  json_object_set_new (entry, "signed", json_boolean (member->is_signed));
   json_object_set_new (entry, "here", json_boolean (here));
   json_object_set_new (entry, "seen_ms", json_integer (silent_us / 1000));
   return entry;
 }
 
+/* Of one name those that are signed come first, so that cluster_show finds them. */
 static gint
 member_compare (gconstpointer a, gconstpointer b)
 {
   const struct member *one = a, *other = b;
-  return strcmp (json_member_text (one->entry, "node"), json_member_text (other->entry, "node"));
+  gint order = strcmp (json_member_text (one->entry, "node"), json_member_text (other->entry, "node"));
+  return order != 0 ? order : other->is_signed - one->is_signed;
 }
 
 json_t *

@@ -5,7 +5,8 @@
  *
  * The entry of a node is an object with "node", "tag", "instance", "version", "protocol", "started", "state"
  * and what its daemon adds. It is under the tag in a bucket of JetStream, where a tag is claimed and programs
- * outside can read it; who wants to know more sooner subscribes to the subject that JetStream stores. */
+ * outside can read it; who wants to know more sooner subscribes to the subject that JetStream stores. What
+ * others believe of it is told in cluster_entry.h. */
 #pragma once
 
 #include <glib.h>
@@ -56,8 +57,8 @@ void cluster_tell (struct cluster *cluster);
 /* What tells this process from others, before it and elsewhere. The cluster's. */
 const char *cluster_instance (const struct cluster *cluster);
 
-/* Whether the process INSTANCE, or the node with the tag TAG (one of them NULL), has been heard of lately. */
-gboolean cluster_knows (struct cluster *cluster, const char *instance, const char *tag);
+/* Whether the process INSTANCE has been heard of lately, with the secret of the cluster. */
+gboolean cluster_is_alive (struct cluster *cluster, const char *instance);
 
 /* Whether this node has been connected for so long that whom it does not know is gone, and is known itself.
  */
@@ -71,8 +72,8 @@ guint cluster_doors (struct cluster *cluster);
  * tells. */
 void cluster_add_waiting (struct cluster *cluster, json_t *status);
 
-/* {"connected", "problem": text or null, "nodes": [entry with "here": whether it is this one, and "seen_ms":
- * how long ago]}, by name. The caller's. */
+/* {"connected", "problem": text or null, "nodes": [entry with "signed": whether it has the secret,
+ * "here": whether it is this one, and "seen_ms": how long ago]}, by name. The caller's. */
 json_t *cluster_list (struct cluster *cluster);
 
 /* The entry of NODE, a name or a tag, as in cluster_list. The caller's; NULL with ADDER_ERROR_NOT_FOUND. */

@@ -4,6 +4,7 @@
 
 #include "cluster/bus.h"
 #include "cluster/cluster.h"
+#include "cluster/cluster_entry.h"
 #include "common/guarded.h"
 
 LOCK_CLASS (cluster);
@@ -18,10 +19,12 @@ struct cluster {
   struct cluster_options options;
   char *node, *instance, *started;
   GThread *thread;
+  guint32 had_tag; /* the thread's: that was claimed last; 0: none */
 
   MUTEX (cluster) lock;
   GCond changed;                            /* the connection, or the end */
   GUARDED_BY (cluster) GHashTable *members; /* key: the tag as text; struct member */
+  GUARDED_BY (cluster) struct entry_clock clock;
   GUARDED_BY (cluster) guint32 tag;
   GUARDED_BY (cluster) gboolean claimed, woken, ending;
   GUARDED_BY (cluster) gint64 claimed_us;         /* since when */
@@ -51,6 +54,12 @@ char *cluster_away (struct cluster *cluster);
 
 /* How many daemons are known; at least 1. */
 guint cluster_size (struct cluster *cluster);
+
+/* Whether the list has the process INSTANCE, or the node with the tag TAG, also by an entry that is not
+ * signed: at worst a request waits longer for a node that is not there, or is finished for one that is gone.
+ */
+gboolean cluster_lists_instance (struct cluster *cluster, const char *instance);
+gboolean cluster_lists_tag (struct cluster *cluster, const char *tag);
 
 /* HEAD as it is sent, with its signature; the caller's. */
 char *cluster_sign (struct cluster *cluster, const json_t *head);

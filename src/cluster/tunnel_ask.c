@@ -256,7 +256,7 @@ tunnel_may_retry (struct cluster *cluster, const struct tunnel_request *request,
   }
   /* While it is known it may only have to connect again. One that is cut off is silent, as long as the server
    * has not noticed. */
-  if (request->node && ((late && placed == PLACED_NOBODY) || !cluster_knows (cluster, NULL, request->node)))
+  if (request->node && ((late && placed == PLACED_NOBODY) || !cluster_lists_tag (cluster, request->node)))
     return tunnel_fail (error, ADDER_ERROR_UNAVAILABLE, NODE_LOST);
   /* A node that does not answer may have subscribed for several, and get them again. */
   if (placed == PLACED_SILENT && silent >= TRIES && (late || request->node))

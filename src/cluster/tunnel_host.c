@@ -448,7 +448,7 @@ served_look (struct served *served)
 {
   gint64 waited_us = g_get_monotonic_time () - served->since_us;
   gboolean gone =
-      waited_us > CLUSTER_SILENT_MS * 1000 && !cluster_knows (served->host->cluster, served->asks, NULL);
+      waited_us > CLUSTER_SILENT_MS * 1000 && !cluster_lists_instance (served->host->cluster, served->asks);
   g_mutex_lock (&served->lock);
   if (!served->cut && (gone || (!served->begun && waited_us > GO_MS * 1000)))
     served_cut (served);

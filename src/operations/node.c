@@ -102,6 +102,7 @@ static const struct field node_fields[] = {
      .optional = TRUE,
      .text = "How many sessions each owner has there."},
     LIST ("pools", pool_fields, "Its environments."),
+    FLAG ("signed", "Whether it has the secret of this cluster; nodes of earlier versions do not show it."),
     FLAG ("here", "Whether it is the one that answers."),
     {.name = "seen_ms", .types = FIELD_INTEGER, .unit = "ms", .text = "Time since it was last heard of."},
     FIELD_END ("Node"),

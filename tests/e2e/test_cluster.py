@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes of a cluster, with a real NATS server: they know each other, and who is gone."""
+import json
+import os
 import signal
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import harness
 from cluster_world import SECRET
 from harness import unique, wait_until
+from nats_client import Client, entry, mac
 from nats_world import Nats
 
 pytestmark = pytest.mark.slow
@@ -93,6 +96,74 @@ def test_one_that_ends_leaves_at_once_and_one_that_dies_soon(server, new_node):
     wait_for(first, stays)
     third.call("serve", "--background")
     wait_for(first, stays, dies)
+
+
+class Mallory:
+    """Who may publish to the server and has recorded what NODE said, but has no secret. ADDER listens."""
+
+    def __init__(self, server, adder, node):
+        self.client, self.adder, self.node = Client(server.port), adder, node
+        self.tag = self.told()["tag"]
+        self.subject = f"$KV.adder-nodes.{self.tag}"
+        self.client.subscribe(self.subject)
+        self.recorded = self.client.next()[2]
+
+    def told(self):
+        return next(node for node in listed(self.adder)["nodes"] if node["node"] == self.node)
+
+    def says(self, *messages):
+        """Until ADDER has heard them: then it lists an entry that came after them."""
+        tag = os.urandom(3).hex()
+        for message in messages:
+            self.client.publish(self.subject, message)
+        self.client.publish(*entry(tag, node=f"z-{tag}"))
+        after = wait_until(lambda: next((node for node in listed(self.adder)["nodes"] if node["tag"] == tag), None), "it is heard")
+        assert not after["signed"] and not after["here"]
+
+
+def test_only_who_has_the_secret_speaks_for_a_node(server, new_node):
+    one, other = f"a-{unique()}", f"b-{unique()}"
+    first, second = new_node(server, one), new_node(server, other)
+    wait_for(first, one, other)
+    mallory = Mallory(server, first, other)
+    before = mallory.told()
+    second.kill()
+    second.call("serve", "--background")
+    now = wait_until(lambda: next((node for node in listed(first)["nodes"] if node["instance"] not in ("", before["instance"]) and node["node"] == other), None), "it is back")
+    assert now["signed"] and now["tag"] == before["tag"]
+    said = json.loads(mallory.recorded) | {"instance": "x", "state": "left"}
+    said.pop("signature")
+    text = json.dumps(said).encode()
+    other_secret = text[:-1] + b',"signature":"' + mac(b"y" * 64, b"entry " + mallory.tag.encode() + b"\n" + text[:-1]).hex().encode() + b'"}'
+    for message in (b"", b"nonsense", text, other_secret, mallory.recorded, mallory.recorded.replace(b"serving", b"ending_")):
+        mallory.says(message)
+        told = mallory.told()
+        assert (told["instance"], told["state"], told["signed"]) == (now["instance"], "serving", True), message
+    second.kill()
+
+    def is_gone():
+        mallory.client.publish(mallory.subject, mallory.recorded)
+        return other not in names(first)
+
+    wait_until(is_gone, "what it said keeps no dead node alive")
+    mallory.client.close()
+
+
+def test_a_node_keeps_its_tag(server, new_node):
+    """Whatever somebody has put there while it was away."""
+    name = f"a-{unique()}"
+    first = new_node(server, name)
+    (before,) = wait_for(first, name)
+    client = Client(server.port)
+    server.server.send_signal(signal.SIGSTOP)
+    wait_until(lambda: not listed(first)["connected"], "the server is silent")
+    client.publish(*entry(before["tag"], node="other", instance="x"))
+    server.server.send_signal(signal.SIGCONT)
+    client.flush()
+    wait_until(lambda: listed(first)["connected"] and listed(first)["problem"] is None, "it is back")
+    back = wait_until(lambda: next((node for node in listed(first)["nodes"] if node["here"]), None), "it is in the cluster")
+    assert back["tag"] == before["tag"]
+    client.close()
 
 
 def test_a_name_that_is_taken(server, new_node):

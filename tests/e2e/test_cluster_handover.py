@@ -6,6 +6,7 @@ import pytest
 
 from cluster_world import FOREVER, NODES, Cluster
 from harness import skip_without, unique, wait_until
+from nats_client import Client, entry
 
 pytestmark = pytest.mark.slow
 
@@ -325,3 +326,15 @@ def test_one_of_ipython_moves_with_its_tables(cluster):
     await_end(cluster)
     assert value(cluster, session, "len(data), Out[4], int(array.sum())") == "(2, 43, 3)"
     assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
+
+
+def test_no_session_is_where_anybody_says(cluster):
+    """Without the cluster's secret."""
+    session, tag = session_on(cluster, NAME), "abcdef"
+    assert value(cluster, session, "x = 41; x") == "41"
+    client = Client(cluster.nats.port)
+    client.publish(*entry(tag, instance="x", gateway=False, guests=[session]))
+    wait_until(lambda: tag in cluster.nodes(), "it is listed")
+    assert value(cluster, session, "x + 1") == "42"
+    client.close()
+    end(cluster, session)

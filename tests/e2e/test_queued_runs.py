@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import tempfile
+import threading
 import time
 from concurrent import futures
 
@@ -17,7 +18,7 @@ import pytest
 from cluster_world import NODES, SECRET, Cluster
 from harness import unique, wait_until
 from http_bed import Stream
-from nats_client import Client, mac
+from nats_client import Client, entry, mac
 from nats_world import Nats
 from test_cluster import documented_permissions
 
@@ -108,14 +109,21 @@ class Queue(Cluster):
         wait_until(lambda: self.sql("SELECT count(*) FROM queued_runs") == "0", "no run has a row")
         wait_until(lambda: self.messages() == 0, "no message is left")
 
-    def messages(self):
+    def jetstream(self, asked):
         client = Client(self.nats.port, login=LOGIN)
         try:
             client.subscribe("answer")
-            client.publish("$JS.API.STREAM.INFO.adder-runs", b"", "answer")
-            return json.loads(client.next()[2])["state"]["messages"]
+            client.publish(f"$JS.API.{asked}", b"", "answer")
+            return json.loads(client.next()[2])
         finally:
             client.close()
+
+    def messages(self):
+        return self.jetstream("STREAM.INFO.adder-runs")["state"]["messages"]
+
+    def pulled(self):
+        """How often a node has got a message."""
+        return self.jetstream(f"CONSUMER.INFO.adder-runs.nodes-{QUEUE.rpartition('.')[2]}")["delivered"]["consumer_seq"]
 
     def publish(self, message):
         """Until NATS has stored it, which it does after it took it."""
@@ -375,6 +383,54 @@ def test_messages_that_are_forged_or_come_again_run_nothing(cluster):
     cluster.is_empty()
     assert cluster.begun(name) == 1
     assert cluster.sql(f"SELECT count(*) FROM records WHERE run_id IN ('{run_id}', '{unknown}')") == "1"
+
+
+class Impostor:
+    """Says again and again, without the cluster's secret, that the nodes with TAGS have left, and are others now."""
+
+    def __init__(self, cluster, tags):
+        self.client, self.tags, self.over = Client(cluster.nats.port, login=LOGIN), tags, threading.Event()
+        self.thread = threading.Thread(target=self.speak)
+
+    def speak(self):
+        while not self.over.wait(0.01):
+            for tag in self.tags:
+                subject, message = entry(tag, instance="x", gateway=False)
+                self.client.publish(subject, b"")
+                self.client.publish(subject, message)
+            self.client.flush()
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        self.client.close()
+
+
+def test_a_node_is_not_gone_because_somebody_says_so(cluster):
+    """Nor are its runs, whose messages come again."""
+    client = Client(cluster.nats.port, login=LOGIN)
+    client.subscribe(QUEUE)
+    names = [cluster.put(once=once) for once in (False, True)]
+    recorded = [client.next()[2] for _ in names]
+    for name, run_id in names:
+        cluster.wait_begun(name)
+        cluster.wait_running(run_id)
+    pulled = cluster.pulled()
+    with Impostor(cluster, [tag for tag, node in cluster.nodes().items() if node in NODES]):
+        for message in recorded:
+            cluster.publish(message)
+        running = "SELECT count(*) FROM queued_runs WHERE started = 1 AND tries = 1"
+        wait_until(lambda: cluster.pulled() > pulled + 6 or cluster.sql(running) != "2", "nodes have looked at them several times")
+        assert cluster.sql(running) == "2"
+    assert [cluster.begun(name) for name, _ in names] == [1, 1]
+    for name, run_id in names:
+        cluster.go(name)
+        assert cluster.ended(run_id)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1
+    client.close()
 
 
 def test_a_node_with_another_secret_takes_none_away(cluster):

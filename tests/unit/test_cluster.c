@@ -88,6 +88,101 @@ test_signature_of_no_object (void)
   g_assert_false (is_believed (&ours, text, strlen (text)));
 }
 
+/* ---- entries ---- */
+
+#define TAG "00abcd"
+
+static gboolean
+is_signed (const char *secret, const char *key, const char *text, gsize length)
+{
+  gboolean found = FALSE;
+  g_autoptr (json_t) entry = entry_parse (secret, key, text, length, &found);
+  return entry && found;
+}
+
+static void
+test_entry (void)
+{
+  gboolean found = FALSE;
+  g_autoptr (json_t) said = json_pack ("{s:s, s:i, s:[s, s]}", "tag", TAG, "number", 7, "guests", "a", "\"}");
+  g_autofree char *text = entry_sign (SECRET, TAG, said);
+  gsize length = strlen (text);
+  g_autoptr (json_t) read = entry_parse (SECRET, TAG, text, length, &found);
+  g_assert_true (found && json_equal (read, said));
+  g_autoptr (json_t) plain = json_parse_object (text, length, "an entry", NULL);
+  g_assert_true (json_is_object (plain)); /* earlier versions read it */
+  g_assert_false (is_signed (SECRET "x", TAG, text, length));
+  for (gsize i = 0; i < length; i++) {
+    g_assert_false (is_signed (SECRET, TAG, text, i));
+    text[i] ^= 1;
+    g_assert_false (is_signed (SECRET, TAG, text, length));
+    text[i] ^= 1;
+  }
+}
+
+static void
+test_entry_of_another_key (void)
+{
+  gboolean found = FALSE;
+  g_autoptr (json_t) said = json_pack ("{s:s}", "tag", TAG);
+  g_autofree char *text = entry_sign (SECRET, "00abce", said);
+  g_assert_false (is_signed (SECRET, TAG, text, strlen (text)));
+  g_autoptr (json_t) moved = entry_parse (SECRET, "00abce", text, strlen (text), &found);
+  g_assert_null (moved);
+}
+
+static void
+test_entry_without_signature (void)
+{
+  static const char *const texts[] = {"{\"tag\":\"" TAG "\"}", "{\"tag\":\"" TAG "\",\"signature\":\"\"}"};
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++) {
+    gboolean found = TRUE;
+    g_autoptr (json_t) entry = entry_parse (SECRET, TAG, texts[i], strlen (texts[i]), &found);
+    g_assert_cmpstr (json_member_text (entry, "tag"), ==, TAG);
+    g_assert_false (found);
+  }
+}
+
+/* Nobody gets an entry signed as a request, or the other way round. */
+static void
+test_signatures_of_other_things (void)
+{
+  char secret[] = SECRET;
+  struct cluster ours = {.secret = secret};
+  g_autoptr (json_t) said = json_pack ("{s:s}", "tag", TAG);
+  g_autofree char *request = cluster_sign (&ours, said), *entry = entry_sign (SECRET, TAG, said);
+  const char *begin = "{\"tag\":\"" TAG "\"", *digits = strrchr (entry, ':') + 2;
+  g_autofree char *as_entry = g_strdup_printf ("%s,\"signature\":\"%.64s\"}", begin, request);
+  g_assert_false (is_signed (SECRET, TAG, as_entry, strlen (as_entry)));
+  g_autofree char *as_request = g_strdup_printf ("%.64s %s}", digits, begin);
+  g_assert_false (is_believed (&ours, as_request, strlen (as_request)));
+  g_autofree char *with_key = g_strdup_printf ("%.64s entry " TAG "\n%s", digits, begin);
+  g_assert_false (is_believed (&ours, with_key, strlen (with_key)));
+}
+
+#define SECOND (G_GINT64_CONSTANT (1000) * 1000)
+
+static void
+test_entry_clock (void)
+{
+  struct entry_clock here = {0}, behind = {0};
+  gint64 now = 1000 * SECOND, real = 50 * SECOND, first = entry_clock_next (&here, real);
+  g_assert_cmpint (first, ==, real);
+  g_assert_true (entry_clock_hear (&here, first, now));
+  g_assert_cmpint (entry_clock_next (&here, real - SECOND), ==, first + 1); /* set back */
+  /* A node whose clock is behind is believed once it has heard another one. */
+  gint64 low = entry_clock_next (&behind, 0);
+  for (guint i = 1; i <= 10; i++) {
+    gint64 number = entry_clock_next (&here, real + i * SECOND);
+    g_assert_true (entry_clock_hear (&here, number, now + i * SECOND));
+    g_assert_true (entry_clock_hear (&behind, number, now + i * SECOND));
+    g_assert_true (entry_clock_hear (&here, entry_clock_next (&behind, 0), now + i * SECOND));
+  }
+  g_assert_false (entry_clock_hear (&here, low, now + 10 * SECOND));
+  g_assert_false (entry_clock_hear (&here, first, now + 10 * SECOND)); /* recorded, and sent again */
+  g_assert_true (entry_clock_hear (&here, real + 9 * SECOND, now + 10 * SECOND)); /* a late one */
+}
+
 /* ---- frames ---- */
 
 #define TEXT "a b\0c"
@@ -192,6 +287,11 @@ UNIT_SUITE (cluster)
   g_test_add_func ("/cluster/id/others", test_id_of_others);
   g_test_add_func ("/cluster/signature", test_signature);
   g_test_add_func ("/cluster/signature/no-object", test_signature_of_no_object);
+  g_test_add_func ("/cluster/entry", test_entry);
+  g_test_add_func ("/cluster/entry/key", test_entry_of_another_key);
+  g_test_add_func ("/cluster/entry/unsigned", test_entry_without_signature);
+  g_test_add_func ("/cluster/entry/clock", test_entry_clock);
+  g_test_add_func ("/cluster/signature/purpose", test_signatures_of_other_things);
   g_test_add_func ("/cluster/frame", test_frame);
   g_test_add_func ("/cluster/frame/no-bytes", test_frame_without_bytes);
   g_test_add_func ("/cluster/frame/number", test_frame_number);

@@ -390,13 +390,13 @@ http_forward_named (const struct http_request *request)
 
 /* Tools of a conversation may keep a session for it, so its calls go to one node while that serves: the one
  * with the highest number of its own for it (rendezvous hashing), which changes least when nodes come and go.
- */
+ * Nodes whose entries are not signed need not exist: they get such calls where there are no others. */
 static enum forward
 http_forward_conversation (struct http_request *request, struct cluster *cluster, const char *conversation,
                            char ret_tag[8])
 {
   g_autoptr (json_t) list = cluster_list (cluster);
-  guint highest = 0;
+  guint64 highest = 0;
   enum forward where = FORWARD_ANY;
   gsize i;
   json_t *node;
@@ -404,7 +404,8 @@ http_forward_conversation (struct http_request *request, struct cluster *cluster
   {
     const char *tag = json_member_text (node, "tag");
     g_autofree char *text = g_strjoin ("\n", http_who (request)->owner, conversation, tag, NULL);
-    guint number = g_str_hash (text);
+    gboolean is_signed = json_is_true (json_object_get (node, "signed"));
+    guint64 number = (is_signed ? (guint64)1 << 32 : 0) + g_str_hash (text);
     if (json_is_true (json_object_get (node, "gateway")) ||
         strcmp (json_member_text (node, "state"), "serving") != 0 ||
         (where == FORWARD_NODE && number <= highest))

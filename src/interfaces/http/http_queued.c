@@ -75,7 +75,7 @@ http_queued_look (struct http_request *request, struct cluster *cluster, const s
     return wait->follows ? http_queued_follow_ended (request, cluster, wait) : HTTP_QUEUED_HERE;
   if (strcmp (place.instance, cluster_instance (cluster)) == 0)
     return HTTP_QUEUED_HERE;
-  if (!cluster_knows (cluster, place.instance, NULL))
+  if (!cluster_is_alive (cluster, place.instance))
     return HTTP_QUEUED_WAITS;
   if (wait->wait_ms > 0)
     http_queued_set_wait (request, (wait->end_us - g_get_monotonic_time ()) / 1000);

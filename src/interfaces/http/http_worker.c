@@ -224,7 +224,7 @@ static gboolean
 worker_is_other_alive (struct http_worker *worker, const char *instance)
 {
   return strcmp (instance, cluster_instance (worker->cluster)) != 0 &&
-         (cluster_knows (worker->cluster, instance, NULL) || !cluster_has_heard (worker->cluster));
+         (cluster_is_alive (worker->cluster, instance) || !cluster_has_heard (worker->cluster));
 }
 
 /* The thread that claims a run is the only one of this daemon that is at it. */

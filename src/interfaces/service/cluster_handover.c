@@ -145,7 +145,7 @@ cluster_handover_to (struct cluster_handover *handover, struct session *session,
 static gboolean
 cluster_handover_may_take (const json_t *node)
 {
-  return !json_is_true (json_object_get (node, "here")) &&
+  return json_is_true (json_object_get (node, "signed")) && !json_is_true (json_object_get (node, "here")) &&
          !json_is_true (json_object_get (node, "gateway")) &&
          strcmp (json_member_text (node, "state"), "serving") == 0;
 }
