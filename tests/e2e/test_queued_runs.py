@@ -249,6 +249,7 @@ def test_a_gateway_that_dies_meanwhile(cluster):
     cluster.wait_running(run_id)
     cluster.go(name)
     assert cluster.ended(run_id)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1
+    wait_until(lambda: {"gateway", *NODES} <= set(cluster.nodes().values()), "it is in the cluster again")
 
 
 def test_where_no_node_has_room_it_waits_its_turn(cluster):
