@@ -28,15 +28,44 @@
 
 struct member {
   json_t *entry;
+  GHashTable *guests; /* the cluster's */
   gboolean is_signed; /* otherwise of an earlier version, or of anybody: cluster_entry.h */
   gint64 number;      /* of a signed one */
   gint64 seen_us;     /* monotonic */
 };
 
+/* What those that are not signed say counts for nothing. */
+static const json_t *
+member_guests (const struct member *member)
+{
+  return member->is_signed ? json_object_get (member->entry, "guests") : NULL;
+}
+
+/* The keys of the table are texts of the entry. */
+static void
+member_index_guests (struct member *member)
+{
+  gsize i;
+  json_t *guest;
+  json_array_foreach (member_guests (member), i, guest)
+  {
+    if (json_is_string (guest))
+      g_hash_table_replace (member->guests, (gpointer)(guintptr)json_string_value (guest), member);
+  }
+}
+
 static void
 member_free (gpointer data)
 {
   struct member *member = data;
+  gsize i;
+  json_t *guest;
+  json_array_foreach (member_guests (member), i, guest)
+  {
+    const char *id = json_string_value (guest);
+    if (id && g_hash_table_lookup (member->guests, id) == member) /* no other node has told of it since */
+      g_hash_table_remove (member->guests, id);
+  }
   json_decref (member->entry);
   g_free (member);
 }
@@ -137,10 +166,11 @@ cluster_hear_entry (struct cluster *cluster, const char *key, json_t *entry, gbo
     return;
   }
   struct member *member = g_new (struct member, 1);
-  *member = (struct member){entry, is_signed, json_integer_value (json_object_get (entry, "number")),
-                            g_get_monotonic_time ()};
+  *member = (struct member){entry, cluster->guests, is_signed,
+                            json_integer_value (json_object_get (entry, "number")), g_get_monotonic_time ()};
   if (g_hash_table_replace (cluster->members, g_strdup (key), member))
     cluster->doors_us = 0;
+  member_index_guests (member);
   g_cond_broadcast (&cluster->heard);
 }
 
@@ -268,7 +298,7 @@ member_has_guest (const struct member *member, const char *id)
 {
   gsize i;
   json_t *guest;
-  json_array_foreach (member->is_signed ? json_object_get (member->entry, "guests") : NULL, i, guest)
+  json_array_foreach (member_guests (member), i, guest)
   {
     if (g_strcmp0 (json_string_value (guest), id) == 0)
       return TRUE;
@@ -279,15 +309,11 @@ member_has_guest (const struct member *member, const char *id)
 gboolean
 cluster_find_guest (struct cluster *cluster, const char *id, char ret_tag[8])
 {
-  gboolean found = FALSE;
-  GHashTableIter iter;
-  gpointer key, member;
   g_mutex_lock (&cluster->lock);
-  cluster_prune (cluster);
-  g_hash_table_iter_init (&iter, cluster->members);
-  while (!found && g_hash_table_iter_next (&iter, &key, &member))
-    if ((found = member_has_guest (member, id)))
-      g_strlcpy (ret_tag, key, 8);
+  const struct member *member = g_hash_table_lookup (cluster->guests, id);
+  gboolean found = member && !member_is_silent (member, g_get_monotonic_time ());
+  if (found)
+    g_strlcpy (ret_tag, json_member_text (member->entry, "tag"), 8);
   g_mutex_unlock (&cluster->lock);
   return found;
 }
@@ -708,6 +734,7 @@ cluster_new (const struct cluster_options *options, GError **error)
   g_cond_init (&cluster->freed);
   g_cond_init (&cluster->heard);
   cluster->members = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, member_free);
+  cluster->guests = g_hash_table_new (g_str_hash, g_str_equal);
   cluster->tag = tag_of (cluster->node);
   cluster->tag_fd = -1;
   options->tagged (cluster->tag);
@@ -774,6 +801,7 @@ cluster_free (struct cluster *cluster)
     cluster->binding->close (cluster->bus);
   UNSHARED (cluster);
   g_hash_table_unref (cluster->members);
+  g_hash_table_unref (cluster->guests);
   g_mutex_clear (&cluster->lock);
   g_cond_clear (&cluster->changed);
   g_cond_clear (&cluster->freed);

@@ -24,6 +24,7 @@ struct cluster {
   MUTEX (cluster) lock;
   GCond changed;                            /* the connection, or the end */
   GUARDED_BY (cluster) GHashTable *members; /* key: the tag as text; struct member */
+  GUARDED_BY (cluster) GHashTable *guests;  /* sessions that moved: their ids -> the member that told last */
   GUARDED_BY (cluster) struct entry_clock clock;
   GUARDED_BY (cluster) guint32 tag;
   GUARDED_BY (cluster) gboolean claimed, woken, ending;
