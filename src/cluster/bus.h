@@ -10,6 +10,9 @@
 #define BUS_MODULE "adder-nats"
 #define BUS_SYMBOL "adder_nats_bus"
 
+/* How its errors begin. */
+#define BUS_PROBLEM "NATS: "
+
 struct bus;
 struct bus_subscription;
 

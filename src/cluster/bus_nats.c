@@ -43,7 +43,7 @@ static gboolean
 bus_fail (natsStatus status, const char *what, GError **error)
 {
   int code = status == NATS_INVALID_ARG ? ADDER_ERROR_INVALID : ADDER_ERROR_UNAVAILABLE;
-  g_set_error (error, ADDER_ERROR, code, "NATS: %s: %s", what, natsStatus_GetText (status));
+  g_set_error (error, ADDER_ERROR, code, BUS_PROBLEM "%s: %s", what, natsStatus_GetText (status));
   return FALSE;
 }
 
@@ -479,11 +479,11 @@ bus_queue_fail (natsStatus status, jsErrCode code, const char *what, GError **er
   };
   for (gsize i = 0; i < G_N_ELEMENTS (reasons); i++)
     if (code != 0 && reasons[i].code == code) {
-      g_set_error (error, ADDER_ERROR, reasons[i].error, "NATS: %s: %s", what, reasons[i].text);
+      g_set_error (error, ADDER_ERROR, reasons[i].error, BUS_PROBLEM "%s: %s", what, reasons[i].text);
       return FALSE;
     }
   const char *said = code != 0 ? nats_GetLastError (NULL) : natsStatus_GetText (status);
-  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, "NATS: %s: %s", what,
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, BUS_PROBLEM "%s: %s", what,
                said && *said ? said : natsStatus_GetText (status));
   return FALSE;
 }

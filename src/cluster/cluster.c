@@ -596,16 +596,22 @@ cluster_told (const GError *problem)
 {
   static const struct {
     const char *begin, *told; /* NULL: as it is */
+    gboolean is_logged;
   } known[] = {
-      {"node_lost: ", NULL},
-      {"a node of the cluster ", NULL},
-      {"a message between nodes ", NULL},
-      {CLUSTER_AWAY, "the cluster is not connected at the moment: try again later"},
+      {"node_lost: ", NULL, FALSE},
+      {"a node of the cluster ", NULL, FALSE},
+      {"a message between nodes ", NULL, FALSE},
+      {CLUSTER_AWAY, "the cluster is not connected at the moment: try again later", FALSE},
+      {BUS_PROBLEM, "the cluster cannot do this at the moment: try again later (the daemon's log says why)",
+       TRUE},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (known); i++)
     if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE) &&
-        g_str_has_prefix (problem->message, known[i].begin))
+        g_str_has_prefix (problem->message, known[i].begin)) {
+      if (known[i].is_logged)
+        log_warning_once ("cluster", problem->message);
       return known[i].told ? known[i].told : problem->message;
+    }
   return NULL;
 }
 

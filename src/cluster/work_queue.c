@@ -71,7 +71,7 @@ work_queue_keep (struct cluster *cluster, GError **error)
 {
   const struct bus_queue queue = work_queue_of (cluster);
   if (!cluster->binding->is_connected (cluster->bus)) {
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, "the NATS server is not connected");
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, CLUSTER_AWAY);
     return FALSE;
   }
   if (g_atomic_int_get (&cluster->queue_kept))

@@ -60,6 +60,20 @@ log_message (enum log_level level, const char *format, ...)
   g_mutex_unlock (&logging.lock);
 }
 
+void
+log_warning_once (const char *area, const char *message)
+{
+  static GMutex said_lock;
+  static char *said;
+  g_mutex_lock (&said_lock);
+  if (g_strcmp0 (said, message) != 0) {
+    log_warning ("%s: %s", area, message);
+    g_free (said);
+    said = g_strdup (message);
+  }
+  g_mutex_unlock (&said_lock);
+}
+
 char *
 log_line (enum log_level level, const char *message, gboolean json, gboolean prefixed, gint64 time_us)
 {

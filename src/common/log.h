@@ -22,6 +22,10 @@ void log_message (enum log_level level, const char *format, ...) G_GNUC_PRINTF (
 #define log_info(...)    log_message (LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...)   log_message (LOG_LEVEL_DEBUG, __VA_ARGS__)
 
+/* A warning about AREA, unless MESSAGE is what this logged last: a client that retries again and again is one
+ * line of the log. */
+void log_warning_once (const char *area, const char *message);
+
 /* ---- the program's own sink: standard error ---- */
 
 /* LEVEL: "error", "warning", "info", "debug". FORMAT: "text", "json" (one object a line), or "auto" (text).

@@ -371,28 +371,13 @@ store_is_reachable (struct store *store, GError **error)
   return FALSE;
 }
 
-/* A client that retries again and again is one line of the log. */
-static void
-log_away (const char *problem)
-{
-  static GMutex said_lock;
-  static char *said;
-  g_mutex_lock (&said_lock);
-  if (g_strcmp0 (said, problem) != 0) {
-    log_warning ("store: %s", problem);
-    g_free (said);
-    said = g_strdup (problem);
-  }
-  g_mutex_unlock (&said_lock);
-}
-
 const char *
 store_told (const char *owner, const GError *problem)
 {
   if (!g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE) || !owner || owner[0] == '\0' ||
       (g_str_has_prefix (owner, "uid:") && !strchr (owner, '/'))) /* a service's user is "uid:1000/anna" */
     return problem->message;
-  log_away (problem->message);
+  log_warning_once ("store", problem->message);
   return "the store is not available at the moment: try again later (the daemon's log says why)";
 }
 

@@ -244,6 +244,29 @@ test_frame_number (void)
   }
 }
 
+/* ---- what callers are told ---- */
+
+static void
+test_told (void)
+{
+  static const struct {
+    int code;
+    const char *message, *told; /* NULL: another one says it */
+  } problems[] = {
+      {ADDER_ERROR_UNAVAILABLE, "node_lost: the node is gone", "node_lost: the node is gone"},
+      {ADDER_ERROR_UNAVAILABLE, CLUSTER_AWAY " (nats://secret.example): timeout",
+       "the cluster is not connected at the moment: try again later"},
+      {ADDER_ERROR_UNAVAILABLE, "NATS: the run cannot be queued: JetStream is not enabled on secret.example",
+       "the cluster cannot do this at the moment: try again later (the daemon's log says why)"},
+      {ADDER_ERROR_UNAVAILABLE, "PostgreSQL: the connection broke", NULL},
+      {ADDER_ERROR_BUSY, "NATS: the run cannot be queued: the queue is full", NULL},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (problems); i++) {
+    g_autoptr (GError) problem = g_error_new_literal (ADDER_ERROR, problems[i].code, problems[i].message);
+    g_assert_cmpstr (cluster_told (problem), ==, problems[i].told);
+  }
+}
+
 /* ---- callers ---- */
 
 static void
@@ -295,6 +318,7 @@ UNIT_SUITE (cluster)
   g_test_add_func ("/cluster/frame", test_frame);
   g_test_add_func ("/cluster/frame/no-bytes", test_frame_without_bytes);
   g_test_add_func ("/cluster/frame/number", test_frame_number);
+  g_test_add_func ("/cluster/told", test_told);
   g_test_add_func ("/cluster/principal", test_principal);
   g_test_add_func ("/cluster/principal/nobody", test_principal_of_nobody);
   return g_test_run ();
