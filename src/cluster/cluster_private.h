@@ -53,14 +53,32 @@ void cluster_wait_free (struct cluster *cluster, guint64 ms);
 #define CLUSTER_AWAY "the NATS server is not connected"
 char *cluster_away (struct cluster *cluster);
 
-/* How many daemons are known; at least 1. */
-guint cluster_size (struct cluster *cluster);
+/* ---- cluster_members.c ---- */
+
+void cluster_members_init (struct cluster *cluster);
+void cluster_members_clear (struct cluster *cluster);
+
+/* The state of an entry by which a node leaves. */
+#define STATE_LEFT "left"
+
+/* TEXT has come under KEY. One without a state only claims the tag: it is heard even where JetStream refuses
+ * it, and means nothing here. */
+void cluster_receive_entry (struct cluster *cluster, const char *key, const char *text, gsize length);
+
+/* Forgets those that are silent. */
+REQUIRES (cluster)
+void cluster_prune (struct cluster *cluster);
 
 /* Whether the list has the process INSTANCE, or the node with the tag TAG, also by an entry that is not
  * signed: at worst a request waits longer for a node that is not there, or is finished for one that is gone.
  */
 gboolean cluster_lists_instance (struct cluster *cluster, const char *instance);
 gboolean cluster_lists_tag (struct cluster *cluster, const char *tag);
+
+/* How many daemons are known; at least 1. */
+guint cluster_size (struct cluster *cluster);
+
+/* ---- cluster_sign.c ---- */
 
 /* HEAD as it is sent, with its signature; the caller's. */
 char *cluster_sign (struct cluster *cluster, const json_t *head);

@@ -244,6 +244,119 @@ test_frame_number (void)
   }
 }
 
+/* ---- what is believed of others ---- */
+
+struct others {
+  struct cluster cluster;
+  char secret[sizeof SECRET], instance[3];
+};
+
+static void
+others_init (struct others *others)
+{
+  *others = (struct others){.secret = SECRET, .instance = "me"};
+  others->cluster.secret = others->secret;
+  others->cluster.instance = others->instance;
+  g_mutex_init (&others->cluster.lock);
+  cluster_members_init (&others->cluster);
+}
+
+static void
+others_clear (struct others *others)
+{
+  cluster_members_clear (&others->cluster);
+  g_mutex_clear (&others->cluster.lock);
+}
+
+static char *
+entry_text (const char *tag, const char *instance, const char *state, int number, const char *guest)
+{
+  g_autoptr (json_t) entry = json_pack ("{s:s, s:s, s:s, s:i, s:[s*]}", "tag", tag, "instance", instance,
+                                        "state", state, "number", number, "guests", guest);
+  return number > 0 ? entry_sign (SECRET, tag, entry) : json_to_text (entry);
+}
+
+/* NUMBER 0: it is not signed. */
+static void
+others_say (struct others *others, const char *tag, const char *instance, const char *state, int number,
+            const char *guest)
+{
+  g_autofree char *text = entry_text (tag, instance, state, number, guest);
+  cluster_receive_entry (&others->cluster, tag, text, strlen (text));
+}
+
+static void
+assert_guest_of (struct others *others, const char *id, const char *expected)
+{
+  char tag[8] = "";
+  g_assert_cmpint (cluster_find_guest (&others->cluster, id, tag), ==, *expected != '\0');
+  g_assert_cmpstr (tag, ==, expected);
+}
+
+#define ONE "000001"
+#define TWO "000002"
+
+static void
+test_guests (void)
+{
+  struct others others;
+  others_init (&others);
+  others_say (&others, ONE, "a", "serving", 1, "x");
+  assert_guest_of (&others, "x", ONE);
+  others_say (&others, TWO, "b", "serving", 2, "x"); /* it moves on */
+  assert_guest_of (&others, "x", TWO);
+  others_say (&others, ONE, "a", "draining", 3, "y");
+  assert_guest_of (&others, "x", TWO);
+  assert_guest_of (&others, "y", ONE);
+  others_say (&others, TWO, "b", "left", 4, NULL);
+  assert_guest_of (&others, "x", "");
+  others_say (&others, ONE, "a", "serving", 5, NULL);
+  assert_guest_of (&others, "y", "");
+  others_clear (&others);
+}
+
+static void
+test_who_is_believed (void)
+{
+  struct others others;
+  others_init (&others);
+  others_say (&others, ONE, "a", "serving", 10, "x");
+  others_say (&others, ONE, "b", "serving", 0, "y");  /* not signed */
+  others_say (&others, ONE, "b", "left", 0, NULL);    /* nor this */
+  others_say (&others, ONE, "b", "serving", 9, "y");  /* from before */
+  others_say (&others, ONE, "b", "serving", 10, "y"); /* the same number */
+  others_say (&others, ONE, "b", "left", 9, NULL);
+  cluster_receive_entry (&others.cluster, ONE, NULL, 0);
+  g_assert_true (cluster_is_alive (&others.cluster, "a"));
+  g_assert_false (cluster_lists_instance (&others.cluster, "b"));
+  assert_guest_of (&others, "x", ONE);
+  assert_guest_of (&others, "y", "");
+  others_say (&others, ONE, "b", "serving", 11, NULL); /* it was started again */
+  g_assert_false (cluster_is_alive (&others.cluster, "a"));
+  g_assert_true (cluster_is_alive (&others.cluster, "b"));
+  others_say (&others, ONE, "b", "left", 12, NULL);
+  g_assert_false (cluster_lists_tag (&others.cluster, ONE));
+  others_clear (&others);
+}
+
+static void
+test_nodes_of_an_earlier_version (void)
+{
+  struct others others;
+  others_init (&others);
+  others_say (&others, TWO, "old", "serving", 0, "x");
+  g_assert_true (cluster_lists_tag (&others.cluster, TWO) && cluster_lists_instance (&others.cluster, "old"));
+  g_assert_false (cluster_is_alive (&others.cluster, "old"));
+  assert_guest_of (&others, "x", "");
+  cluster_receive_entry (&others.cluster, TWO, NULL, 0);
+  g_assert_false (cluster_lists_tag (&others.cluster, TWO));
+  others_say (&others, TWO, "old", "serving", 0, NULL);
+  others_say (&others, TWO, "new", "serving", 1, NULL); /* it was upgraded */
+  g_assert_false (cluster_lists_instance (&others.cluster, "old"));
+  g_assert_true (cluster_is_alive (&others.cluster, "new"));
+  others_clear (&others);
+}
+
 /* ---- what callers are told ---- */
 
 static void
@@ -318,6 +431,9 @@ UNIT_SUITE (cluster)
   g_test_add_func ("/cluster/frame", test_frame);
   g_test_add_func ("/cluster/frame/no-bytes", test_frame_without_bytes);
   g_test_add_func ("/cluster/frame/number", test_frame_number);
+  g_test_add_func ("/cluster/guests", test_guests);
+  g_test_add_func ("/cluster/believed", test_who_is_believed);
+  g_test_add_func ("/cluster/believed/earlier", test_nodes_of_an_earlier_version);
   g_test_add_func ("/cluster/told", test_told);
   g_test_add_func ("/cluster/principal", test_principal);
   g_test_add_func ("/cluster/principal/nobody", test_principal_of_nobody);
