@@ -87,10 +87,6 @@ struct bus_binding {
   /* Puts KEY if it is not there. Otherwise BUS_TAKEN with its value, the caller's. */
   enum bus_put (*put_new) (struct bus *bus, const char *bucket, const char *key, const char *data,
                            char **ret_value, GError **error);
-  /* Each key and value. */
-  gboolean (*each) (struct bus *bus, const char *bucket,
-                    void (*see) (gpointer data, const char *key, const char *value, gsize length),
-                    gpointer data, GError **error);
   void (*remove) (struct bus *bus, const char *bucket, const char *key);
 
   /* Makes QUEUE, or sets its bounds. The functions of queues wait for the server as those of buckets. */

@@ -411,27 +411,6 @@ bus_put_new (struct bus *bus, const char *bucket, const char *key, const char *d
   return put;
 }
 
-static gboolean
-bus_each (struct bus *bus, const char *bucket,
-          void (*see) (gpointer data, const char *key, const char *value, gsize length), gpointer data,
-          GError **error)
-{
-  kvStore *store = NULL;
-  kvKeysList keys = {0};
-  natsStatus status = js_KeyValue (&store, bus->jetstream, bucket);
-  if (status == NATS_OK)
-    status = kvStore_Keys (&keys, store, NULL);
-  for (int i = 0; status == NATS_OK && i < keys.Count; i++) {
-    kvEntry *entry = NULL;
-    if (kvStore_Get (&entry, store, keys.Keys[i]) == NATS_OK)
-      see (data, keys.Keys[i], kvEntry_Value (entry), (gsize)kvEntry_ValueLen (entry));
-    kvEntry_Destroy (entry);
-  }
-  kvKeysList_Destroy (&keys);
-  kvStore_Destroy (store);
-  return status == NATS_OK || status == NATS_NOT_FOUND || bus_fail (status, "JetStream cannot list", error);
-}
-
 static void
 bus_remove (struct bus *bus, const char *bucket, const char *key)
 {
@@ -661,7 +640,6 @@ const struct bus_binding adder_nats_bus = {
     .unsubscribe = bus_unsubscribe,
     .keep_bucket = bus_keep_bucket,
     .put_new = bus_put_new,
-    .each = bus_each,
     .remove = bus_remove,
     .keep_queue = bus_keep_queue,
     .put_queued = bus_put_queued,

@@ -58,24 +58,24 @@ cluster_hear (gpointer data, const struct bus_message *message)
 }
 
 static void
-cluster_hear_free (gpointer data, const struct bus_message *message)
+cluster_hear_room (gpointer data, const struct bus_message *message)
 {
   (void)message;
   struct cluster *cluster = data;
   g_mutex_lock (&cluster->lock);
-  cluster->frees++;
-  g_cond_broadcast (&cluster->freed);
+  cluster->room_offers++;
+  g_cond_broadcast (&cluster->room_changed);
   g_mutex_unlock (&cluster->lock);
 }
 
 void
-cluster_wait_free (struct cluster *cluster, guint64 ms)
+cluster_wait_for_room (struct cluster *cluster, guint64 ms)
 {
   gint64 end_us = g_get_monotonic_time () + (gint64)ms * 1000;
   g_atomic_int_inc (&cluster->waiting);
   g_mutex_lock (&cluster->lock);
-  guint64 before = cluster->frees;
-  while (cluster->frees == before && g_cond_wait_until (&cluster->freed, &cluster->lock, end_us))
+  guint64 before = cluster->room_offers;
+  while (cluster->room_offers == before && g_cond_wait_until (&cluster->room_changed, &cluster->lock, end_us))
     ;
   g_mutex_unlock (&cluster->lock);
   g_atomic_int_add (&cluster->waiting, -1);
@@ -259,7 +259,7 @@ cluster_beat (struct cluster *cluster)
 }
 
 void
-cluster_tell (struct cluster *cluster)
+cluster_announce (struct cluster *cluster)
 {
   if (!cluster)
     return;
@@ -437,7 +437,7 @@ cluster_new (const struct cluster_options *options, GError **error)
   cluster->started = text_time (g_get_real_time ());
   g_mutex_init (&cluster->lock);
   g_cond_init (&cluster->changed);
-  g_cond_init (&cluster->freed);
+  g_cond_init (&cluster->room_changed);
   cluster_members_init (cluster);
   cluster->tag = tag_of (cluster->node);
   cluster->tag_fd = -1;
@@ -456,9 +456,9 @@ cluster_new (const struct cluster_options *options, GError **error)
   if (cluster->bus)
     cluster->beats = binding->subscribe (cluster->bus, SUBJECT "*", NULL, 0, cluster_hear, cluster, error);
   if (cluster->beats)
-    cluster->frees_heard =
-        binding->subscribe (cluster->bus, TUNNEL_FREE, NULL, 0, cluster_hear_free, cluster, error);
-  if (cluster->frees_heard)
+    cluster->room_heard =
+        binding->subscribe (cluster->bus, TUNNEL_FREE, NULL, 0, cluster_hear_room, cluster, error);
+  if (cluster->room_heard)
     cluster->ends = tunnel_ends_new (cluster, error);
   if (!cluster->ends) {
     cluster_free (cluster);
@@ -498,8 +498,8 @@ cluster_free (struct cluster *cluster)
     cluster_leave (cluster);
   if (cluster->beats)
     cluster->binding->unsubscribe (cluster->beats);
-  if (cluster->frees_heard)
-    cluster->binding->unsubscribe (cluster->frees_heard);
+  if (cluster->room_heard)
+    cluster->binding->unsubscribe (cluster->room_heard);
   tunnel_ends_free (cluster->ends);
   if (cluster->bus)
     cluster->binding->close (cluster->bus);
@@ -507,7 +507,7 @@ cluster_free (struct cluster *cluster)
   cluster_members_clear (cluster);
   g_mutex_clear (&cluster->lock);
   g_cond_clear (&cluster->changed);
-  g_cond_clear (&cluster->freed);
+  g_cond_clear (&cluster->room_changed);
   g_free (cluster->problem);
   g_free (cluster->secret);
   g_free (cluster->queue_subject);

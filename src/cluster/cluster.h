@@ -52,7 +52,7 @@ gboolean cluster_await_guest (struct cluster *cluster, const char *id, const cha
 guint cluster_count_sessions (struct cluster *cluster, const char *owner);
 
 /* Tells the others at once what this node does. NULL is allowed. */
-void cluster_tell (struct cluster *cluster);
+void cluster_announce (struct cluster *cluster);
 
 /* What tells this process from others, before it and elsewhere. The cluster's. */
 const char *cluster_instance (const struct cluster *cluster);
@@ -60,13 +60,13 @@ const char *cluster_instance (const struct cluster *cluster);
 /* Whether the process INSTANCE has been heard of lately, with the secret of the cluster. */
 gboolean cluster_is_alive (struct cluster *cluster, const char *instance);
 
-/* Whether this node has been connected for so long that whom it does not know is gone, and is known itself.
- */
-gboolean cluster_has_heard (struct cluster *cluster);
+/* Whether this process has heard the cluster for so long, without a gap, that a node it does not know is
+ * gone; and the others know this one. */
+gboolean cluster_view_is_complete (struct cluster *cluster);
 
-/* By how many daemons requests of callers come: the gateways, and this one; without gateways, all. At least
- * 1. */
-guint cluster_doors (struct cluster *cluster);
+/* How many daemons take requests of callers: the gateways, and this one; without gateways, all. At least 1.
+ */
+guint cluster_count_gateways (struct cluster *cluster);
 
 /* Adds the requests that wait here for a node that has room to "waiting" of STATUS, what an engine or a node
  * tells. */

@@ -98,9 +98,9 @@ static void
 cluster_hear_own (struct cluster *cluster)
 {
   gint64 now_us = g_get_monotonic_time ();
-  if (now_us - cluster->heard_us >= OWN_SILENT_US)
-    cluster->hears_us = now_us;
-  cluster->heard_us = now_us;
+  if (now_us - cluster->own_heard_us >= OWN_SILENT_US)
+    cluster->own_since_us = now_us;
+  cluster->own_heard_us = now_us;
 }
 
 /* The empty message by which JetStream removes KEY. */
@@ -135,7 +135,7 @@ cluster_hear_entry (struct cluster *cluster, const char *key, json_t *entry, gbo
   if (is_signed && strcmp (json_member_text (entry, "instance"), cluster->instance) == 0)
     cluster_hear_own (cluster);
   if (strcmp (json_member_text (entry, "state"), STATE_LEFT) == 0) {
-    cluster->doors_us = g_hash_table_remove (cluster->members, key) ? 0 : cluster->doors_us;
+    cluster->gateways_us = g_hash_table_remove (cluster->members, key) ? 0 : cluster->gateways_us;
     json_decref (entry);
     return;
   }
@@ -143,7 +143,7 @@ cluster_hear_entry (struct cluster *cluster, const char *key, json_t *entry, gbo
   *member = (struct member){entry, cluster->guests, is_signed,
                             json_integer_value (json_object_get (entry, "number")), g_get_monotonic_time ()};
   if (g_hash_table_replace (cluster->members, g_strdup (key), member))
-    cluster->doors_us = 0;
+    cluster->gateways_us = 0;
   member_index_guests (member);
   g_cond_broadcast (&cluster->heard);
 }
@@ -214,14 +214,14 @@ cluster_lists_tag (struct cluster *cluster, const char *tag)
 }
 
 gboolean
-cluster_has_heard (struct cluster *cluster)
+cluster_view_is_complete (struct cluster *cluster)
 {
   g_mutex_lock (&cluster->lock);
-  gint64 now_us = g_get_monotonic_time (), since_us = MAX (cluster->claimed_us, cluster->hears_us);
-  gboolean heard = cluster->claimed && now_us - cluster->heard_us < OWN_SILENT_US &&
-                   now_us - since_us >= (gint64)CLUSTER_SILENT_MS * 1000;
+  gint64 now_us = g_get_monotonic_time (), since_us = MAX (cluster->claimed_us, cluster->own_since_us);
+  gboolean is_complete = cluster->claimed && now_us - cluster->own_heard_us < OWN_SILENT_US &&
+                         now_us - since_us >= (gint64)CLUSTER_SILENT_MS * 1000;
   g_mutex_unlock (&cluster->lock);
-  return heard;
+  return is_complete;
 }
 
 guint
@@ -299,7 +299,7 @@ cluster_count_sessions (struct cluster *cluster, const char *owner)
 
 REQUIRES (cluster)
 static guint
-cluster_count_doors (struct cluster *cluster)
+cluster_recount_gateways (struct cluster *cluster)
 {
   guint gateways = 0, all = 0;
   gboolean is_gateway = FALSE;
@@ -315,23 +315,23 @@ cluster_count_doors (struct cluster *cluster)
     is_gateway = is_gateway || (is_one && member_is_of (member, cluster->instance));
   }
   /* Without NATS it is not even known that this one is there: then it is as it was. */
-  return MAX (all == 0 ? cluster->doors : gateways == 0 ? all : gateways + !is_gateway, 1);
+  return MAX (all == 0 ? cluster->gateways : gateways == 0 ? all : gateways + !is_gateway, 1);
 }
 
 /* Each request asks, so they are counted when one comes or leaves, and once in a second for those that die.
  */
 guint
-cluster_doors (struct cluster *cluster)
+cluster_count_gateways (struct cluster *cluster)
 {
   gint64 now_us = g_get_monotonic_time ();
   g_mutex_lock (&cluster->lock);
-  if (cluster->doors_us == 0 || now_us - cluster->doors_us > (gint64)CLUSTER_BEAT_MS * 1000) {
-    cluster->doors = cluster_count_doors (cluster);
-    cluster->doors_us = now_us;
+  if (cluster->gateways_us == 0 || now_us - cluster->gateways_us > (gint64)CLUSTER_BEAT_MS * 1000) {
+    cluster->gateways = cluster_recount_gateways (cluster);
+    cluster->gateways_us = now_us;
   }
-  guint doors = cluster->doors;
+  guint gateways = cluster->gateways;
   g_mutex_unlock (&cluster->lock);
-  return doors;
+  return gateways;
 }
 
 /* ---- the list ---- */

@@ -12,7 +12,7 @@ LOCK_CLASS (cluster);
 struct cluster {
   const struct bus_binding *binding;
   struct bus *bus;
-  struct bus_subscription *beats, *frees_heard;
+  struct bus_subscription *beats, *room_heard;
   struct tunnel_ends *ends;
   char *secret, *servers; /* as they are shown */
   char *queue_subject, *queue_pullers;
@@ -28,14 +28,15 @@ struct cluster {
   GUARDED_BY (cluster) struct entry_clock clock;
   GUARDED_BY (cluster) guint32 tag;
   GUARDED_BY (cluster) gboolean claimed, woken, ending;
-  GUARDED_BY (cluster) gint64 claimed_us;         /* since when */
-  GUARDED_BY (cluster) gint64 hears_us, heard_us; /* since when this node hears itself without a gap; last */
+  GUARDED_BY (cluster) gint64 claimed_us;   /* since when */
+  GUARDED_BY (cluster) gint64 own_heard_us; /* when this node last heard itself, */
+  GUARDED_BY (cluster) gint64 own_since_us; /* and since when it does without a gap */
   GUARDED_BY (cluster) int tag_fd; /* an eventfd, written to when the tag was claimed or changed; -1: none */
   GUARDED_BY (cluster) char *problem;
-  GUARDED_BY (cluster) guint doors;     /* as they were counted */
-  GUARDED_BY (cluster) gint64 doors_us; /* then */
-  GUARDED_BY (cluster) guint64 frees;   /* how often a node said that it has room */
-  GCond freed;
+  GUARDED_BY (cluster) guint gateways;      /* as they were counted */
+  GUARDED_BY (cluster) gint64 gateways_us;  /* then */
+  GUARDED_BY (cluster) guint64 room_offers; /* how often a node said that it has room */
+  GCond room_changed;
   gint waiting;    /* requests that wait for a node; atomic */
   GCond heard;     /* an entry */
   gint queue_kept; /* atomic: JetStream has the queue of runs */
@@ -47,7 +48,7 @@ gboolean cluster_tag_text (struct cluster *cluster, char ret_text[8]);
 void cluster_watch_tag (struct cluster *cluster, int event_fd);
 
 /* Waits until a node says that it has room, at most MS. */
-void cluster_wait_free (struct cluster *cluster, guint64 ms);
+void cluster_wait_for_room (struct cluster *cluster, guint64 ms);
 
 /* That there is no connection, to which servers, and why; the caller's. */
 #define CLUSTER_AWAY "the NATS server is not connected"

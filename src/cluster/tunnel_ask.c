@@ -264,7 +264,7 @@ tunnel_may_retry (struct cluster *cluster, const struct tunnel_request *request,
   if (placed == PLACED_NOBODY && late)
     return tunnel_fail (error, ADDER_ERROR_BUSY, "every node of the cluster is busy");
   if (placed == PLACED_NOBODY)
-    cluster_wait_free (cluster, RETRY_MS);
+    cluster_wait_for_room (cluster, RETRY_MS);
   return TRUE;
 }
 

@@ -444,7 +444,7 @@ host_is_ending (struct tunnel_host *host)
 /* Ends those of callers who are gone, and those that never got GO. Who has just joined may be heard of only
  * by their next sign of life. */
 static void
-served_look (struct served *served)
+served_check (struct served *served)
 {
   gint64 waited_us = g_get_monotonic_time () - served->since_us;
   gboolean gone =
@@ -457,7 +457,7 @@ served_look (struct served *served)
 
 /* Removes those that are over. */
 static void
-host_bury (struct tunnel_host *host, gboolean look)
+host_remove_over (struct tunnel_host *host, gboolean look)
 {
   g_autoptr (GPtrArray) over = g_ptr_array_new_with_free_func (served_free);
   GHashTableIter iter;
@@ -467,7 +467,7 @@ host_bury (struct tunnel_host *host, gboolean look)
   while (g_hash_table_iter_next (&iter, &at, NULL)) {
     struct served *served = at;
     if (look)
-      served_look (served);
+      served_check (served);
     g_mutex_lock (&served->lock);
     gboolean is_over = served->over;
     if (is_over)
@@ -511,7 +511,7 @@ host_live (gpointer data)
     if (look)
       looked_us = g_get_monotonic_time ();
     if (g_atomic_int_compare_and_exchange (&host->any_over, TRUE, FALSE) || look)
-      host_bury (host, look);
+      host_remove_over (host, look);
   }
   return NULL;
 }

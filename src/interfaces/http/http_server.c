@@ -67,11 +67,11 @@ http_server_tokens_changed (gpointer data)
 }
 
 static guint
-http_server_doors (gpointer data)
+http_server_gateways (gpointer data)
 {
   const struct http_server *server = data;
   struct cluster *cluster = server->service->engine->cluster;
-  return cluster ? cluster_doors (cluster) : 1;
+  return cluster ? cluster_count_gateways (cluster) : 1;
 }
 
 static gboolean
@@ -80,7 +80,7 @@ http_server_start (struct http_server *server, const struct http_server_options 
   server->identify = identify_new (server->config, server->service->engine->store, error);
   if (server->identify) {
     identify_watch (server->identify, http_server_tokens_changed, server);
-    identify_share_limits (server->identify, http_server_doors, server);
+    identify_share_limits (server->identify, http_server_gateways, server);
   }
   if (!server->identify || !http_listeners_start (server, error) ||
       (server->socket && !http_server_listen (server, server->socket, FALSE, error)))

@@ -224,7 +224,7 @@ static gboolean
 worker_is_other_alive (struct http_worker *worker, const char *instance)
 {
   return strcmp (instance, cluster_instance (worker->cluster)) != 0 &&
-         (cluster_is_alive (worker->cluster, instance) || !cluster_has_heard (worker->cluster));
+         (cluster_is_alive (worker->cluster, instance) || !cluster_view_is_complete (worker->cluster));
 }
 
 /* The thread that claims a run is the only one of this daemon that is at it. */
@@ -328,7 +328,7 @@ static gboolean
 worker_is_closed (gpointer data)
 {
   struct http_worker *worker = data;
-  if (http_node_is_closed (worker->server) || !cluster_has_heard (worker->cluster))
+  if (http_node_is_closed (worker->server) || !cluster_view_is_complete (worker->cluster))
     return TRUE;
   g_autoptr (json_t) status = engine_status (worker->server->service->engine->engine);
   json_int_t used = json_integer_value (json_object_get (status, "running")) +
@@ -344,7 +344,7 @@ worker_tick (gpointer data)
   struct departed_end cancelled;
   struct queued_holder holder;
   char tag[8];
-  if (!cluster_has_heard (worker->cluster))
+  if (!cluster_view_is_complete (worker->cluster))
     return;
   worker_fill_holder (worker, &holder, tag, &cancelled);
   holder.is_alive = worker_is_alive_to_sweep;

@@ -153,10 +153,10 @@ identify_watch (struct identify *identify, void (*changed) (gpointer data), gpoi
 }
 
 void
-identify_share_limits (struct identify *identify, guint (*doors) (gpointer data), gpointer data)
+identify_share_limits (struct identify *identify, guint (*gateways) (gpointer data), gpointer data)
 {
-  identify->doors = doors;
-  identify->doors_data = data;
+  identify->gateways = gateways;
+  identify->gateways_data = data;
 }
 
 void
@@ -534,8 +534,8 @@ may (const struct identify_facts *facts, struct identity *identity)
 static guint64
 identify_part (const struct identify *identify, guint64 most)
 {
-  guint doors = identify->doors ? MAX (identify->doors (identify->doors_data), 1) : 1;
-  return MAX (most / doors, 1);
+  guint gateways = identify->gateways ? MAX (identify->gateways (identify->gateways_data), 1) : 1;
+  return MAX (most / gateways, 1);
 }
 
 /* FACTOR times one owner's share, for KEY; *RET_COUNTED: until identity_clear. */

@@ -24,8 +24,9 @@ enum identify_reach {
 struct identify *identify_new (const struct config *config, struct store *store, GError **error);
 /* CHANGED is called, in another thread, after the tokens of a cluster have changed. Once. */
 void identify_watch (struct identify *identify, void (*changed) (gpointer data), gpointer data);
-/* DOORS says by how many daemons an owner's requests can come, of which each grants a part of the limits. */
-void identify_share_limits (struct identify *identify, guint (*doors) (gpointer data), gpointer data);
+/* GATEWAYS says by how many daemons an owner's requests can come, of which each grants a part of the limits.
+ */
+void identify_share_limits (struct identify *identify, guint (*gateways) (gpointer data), gpointer data);
 /* NULL is allowed. */
 void identify_free (struct identify *identify);
 

@@ -19,8 +19,8 @@ struct identify {
   struct token_place *place; /* where they are */
   struct oauth *oauth;       /* or NULL */
   struct rates *owners, *failures;
-  guint (*doors) (gpointer data); /* or NULL: this daemon is the only one */
-  gpointer doors_data;
+  guint (*gateways) (gpointer data); /* or NULL: this daemon is the only one */
+  gpointer gateways_data;
   struct startup *startup;   /* or NULL; set once, then constant */
   gboolean startup_is_given; /* in a file; constant */
   struct sign_in_codes *codes;

@@ -314,7 +314,7 @@ cluster_handover_take (struct service *service, const json_t *whole, int watch_f
     service_end (service);
   }
   if (taken)
-    cluster_tell (service->engine->cluster);
+    cluster_announce (service->engine->cluster);
   gboolean differs = g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED);
   return json_pack ("{s:b, s:o, s:b}", "taken", taken, "reason",
                     json_text_or_null (problem ? problem->message : NULL), "differs", differs);

@@ -58,9 +58,9 @@ cluster_node_elsewhere (gpointer data, const char *owner)
 }
 
 static void
-cluster_node_tell (gpointer data)
+cluster_node_announce (gpointer data)
 {
-  cluster_tell (data);
+  cluster_announce (data);
 }
 
 gboolean
@@ -89,7 +89,7 @@ cluster_node_join (struct service *service, struct cluster **ret_cluster, GError
   if (*ret_cluster)
     sessions_set_elsewhere (
         service->engine->engine->sessions,
-        &(struct sessions_elsewhere){cluster_node_elsewhere, cluster_node_tell, *ret_cluster});
+        &(struct sessions_elsewhere){cluster_node_elsewhere, cluster_node_announce, *ret_cluster});
   if (service->config->cluster_gateway)
     pools_refuse (service->engine->engine->pools, ADDER_ERROR_UNSUPPORTED,
                   "this daemon is a gateway, which runs nothing itself: ask it over HTTP (adder --url)", 0);
