@@ -82,15 +82,16 @@ handover_write_options (const struct run_request *options)
   g_hash_table_iter_init (&iter, options->variables);
   while (g_hash_table_iter_next (&iter, &name, &value))
     json_object_set_new (variables, name, json_text_or_null (value));
-  return json_pack (
-      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:O?, s:i, s:b}", "profile",
-      json_text_or_null (options->profile), "environment", json_text_or_null (options->environment), "with",
-      handover_write_list ((const char *const *)options->with), "arguments",
-      handover_write_list ((const char *const *)options->arguments), "variables", variables, "limits",
-      handover_write_limits (&options->limits, LIMITS_ALL), "asked",
-      handover_write_limits (&options->limits, options->limits_set), "min_isolation",
-      (int)options->min_isolation, "tables", (int)options->tables, "svg", options->svg, "values",
-      options->values, "isolation", (int)options->isolation, "falls_back", options->falls_back);
+  return json_pack ("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:O?, s:i, s:b}", "role",
+                    json_text_or_null (options->origin.role), "profile", json_text_or_null (options->profile),
+                    "environment", json_text_or_null (options->environment), "with",
+                    handover_write_list ((const char *const *)options->with), "arguments",
+                    handover_write_list ((const char *const *)options->arguments), "variables", variables,
+                    "limits", handover_write_limits (&options->limits, LIMITS_ALL), "asked",
+                    handover_write_limits (&options->limits, options->limits_set), "min_isolation",
+                    (int)options->min_isolation, "tables", (int)options->tables, "svg", options->svg,
+                    "values", options->values, "isolation", (int)options->isolation, "falls_back",
+                    options->falls_back);
 }
 
 /* ---- who may leave ---- */
@@ -288,13 +289,15 @@ handover_read_options (const json_t *object)
 
 /* ---- taking one ---- */
 
-/* Whoever has a session was allowed to make it. */
+/* The replay may do what the caller who made the session might: on this node the profile may need a higher
+ * role. */
 static AdderRequest *
-handover_request (const char *owner, int watch_fd)
+handover_request (const json_t *whole, int watch_fd)
 {
+  const json_t *options = json_object_get (whole, "options");
   AdderRequest *request = adder_request_new ("", 0);
-  adder_request_set_owner (request, owner, NULL);
-  adder_request_set_role (request, role_name (ROLE_ADMIN));
+  adder_request_set_owner (request, json_member_text (whole, "owner"), NULL);
+  adder_request_set_role (request, json_string_value (json_object_get (options, "role")));
   adder_request_set_origin (request, FRONT_END, NULL, NULL);
   adder_request_set_watch (request, watch_fd);
   return request;
@@ -344,7 +347,7 @@ library_handover_read (AdderEngine *engine, const json_t *whole, int watch_fd, G
   struct history history;
   handover_read_cells (cells, engine->engine->host->config, &history);
   g_autoptr (GArray) given = handover_read_files (json_object_get (whole, "given"));
-  g_autoptr (AdderRequest) request = handover_request (json_member_text (whole, "owner"), watch_fd);
+  g_autoptr (AdderRequest) request = handover_request (whole, watch_fd);
   struct run_request *like = handover_read_options (json_object_get (whole, "options"));
   AdderReplay *replay = library_replay_like (engine, request, like, &history, given, error);
   request_free (like);

@@ -29,24 +29,24 @@ def both_serve(cluster):
         cluster.start(node)
 
 
-def session_on(cluster, node, **body):
+def session_on(cluster, node, secret=None, **body):
     """The id of a new session on NODE."""
     for _ in range(60):
-        made = cluster.gateway.post("/v1/sessions", {"name": f"s-{unique()}", **body})
+        made = cluster.gateway.post("/v1/sessions", {"name": f"s-{unique()}", **body}, secret=secret)
         assert made.status == 201, made
         session = made.json()["session_id"]
         if cluster.of(session) == node:
             return session
-        assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}").status == 200
+        assert cluster.gateway.ask("DELETE", f"/v1/sessions/{session}", secret=secret).status == 200
     raise AssertionError(f"no session is made on {node}")
 
 
-def cell(cluster, session, code):
-    return cluster.gateway.post(f"/v1/sessions/{session}/cells", {"code": code})
+def cell(cluster, session, code, secret=None):
+    return cluster.gateway.post(f"/v1/sessions/{session}/cells", {"code": code}, secret=secret)
 
 
-def value(cluster, session, code):
-    reply = cell(cluster, session, code)
+def value(cluster, session, code, secret=None):
+    reply = cell(cluster, session, code, secret)
     assert reply.status == 200 and reply.json()["outcome"] == "ok", reply
     return reply.json()["value"]["text/plain"]
 
@@ -258,22 +258,35 @@ def test_a_node_without_room_for_its_cells_is_asked_again(cluster):
         cluster.start(NAME)
 
 
-@pytest.mark.parametrize("line, why", [("[network]\nmode = allow\nallow = api.example.org", "it has a network"), ("approval = always", "its cells need approval")])
-def test_a_node_whose_profile_lets_cells_do_more_does_not_run_them(cluster, line, why):
+@pytest.mark.parametrize(
+    "line, why",
+    [
+        ("[network]\nmode = allow\nallow = api.example.org", "there it has a network"),
+        ("approval = always", "there its cells need approval"),
+        ("role = admin", "needs the role admin; the caller's is user"),
+    ],
+)
+def test_a_node_whose_profile_differs_does_not_run_them(cluster, line, why):
+    """It lets cells do more, or its owner may not use it there."""
     profile = f"careful-{unique()}"
-    for node, text in zip(NODES, ("", line)):
+    for node in NODES:
         file = cluster.made[node].config / "profiles" / f"{profile}.conf"
         file.parent.mkdir(exist_ok=True)
-        file.write_text(f"[profile]\ntitle = for tests\n{text}\n")
+        file.write_text("[profile]\ntitle = for tests\n")
         cluster.made[node].own(file)
-    session = session_on(cluster, NAME, profile=profile)
-    assert cell(cluster, session, "x = 41").status == 200
+    user = cluster.gateway.token(f"user-{unique()}", "--role", "user")
+    session = session_on(cluster, NAME, user, profile=profile)
+    assert cell(cluster, session, "x = 41", user).status == 200
+    file.write_text(f"[profile]\ntitle = changed\n{line}\n")
+    wait_until(lambda: "title = changed" in cluster.made["two"].call("profile", "show", profile).stdout, "it has read it")
     drain(cluster)
-    await_log(cluster, f"does not take the session {session}: there {why}")
-    assert value(cluster, session, "x + 1") == "42", "it goes on where it is"
+    wait_until(lambda: any(f"does not take the session {session}: " in line and why in line for line in log(cluster).splitlines()), "it is refused")
+    assert value(cluster, session, "x + 1", user) == "42", "it goes on where it is"
     file.write_text("[profile]\ntitle = for tests\n")
     await_end(cluster)
-    assert value(cluster, session, "x + 1") == "42"
+    assert value(cluster, session, "x + 1", user) == "42"
+    record = cluster.gateway.get("/v1/records?front_end=handover&limit=1", secret=user).json()["records"][0]
+    assert record["role"] == "user" and record["code_start"] == "x + 1", record
     cluster.start(NAME)
 
 

@@ -74,7 +74,7 @@ const struct field request_fields[] = {
     TEXT (description, REQUEST_ASKED),
     TEXT (origin.front_end, REQUEST_ASKED),
     TEXT (origin.tool, REQUEST_ASKED),
-    TEXT (origin.role, REQUEST_ASKED),
+    TEXT (origin.role, REQUEST_ASKED | REQUEST_SETTLED),
     TEXT (origin.trace, REQUEST_ASKED),
     FLAG (origin.at_terminal, REQUEST_ASKED),
     JSON (origin.arguments, 0),
