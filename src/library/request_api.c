@@ -499,6 +499,14 @@ request_api_is_local (const AdderRequest *request)
   return !origin->tool && request_origin_is_local (origin);
 }
 
+static void
+request_api_refuse_packages (const char *profile, GError **error)
+{
+  g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
+               "no packages are installed for this run: the profile %s does not allow it ([packages] with)",
+               profile);
+}
+
 /* Packages that REQUEST names, and how its caller may ask for them. */
 static void
 apply_packages (struct run_request *resolved, AdderEngine *engine, const AdderRequest *request,
@@ -516,9 +524,7 @@ apply_packages (struct run_request *resolved, AdderEngine *engine, const AdderRe
   if ((!asked || !asked[0]) && !(made && !allowed))
     return;
   if (!allowed)
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
-                 "no packages are installed for this run: the profile %s does not allow it ([packages] with)",
-                 profile->name);
+    request_api_refuse_packages (profile->name, error);
   else
     resolved->with = environment_with_parse (asked, config, error);
 }
@@ -682,6 +688,18 @@ resolve_limits_like (struct run_request *resolved, const AdderRequest *request,
   resolved->limits_set |= like->limits_set;
 }
 
+/* Those of the session, if its profile still allows packages, and allows them on this node. */
+static void
+resolve_packages_like (struct run_request *resolved, const struct run_request *like)
+{
+  if (!like->with || !like->with[0])
+    return;
+  if (resolved->packages_way == PACKAGES_NONE)
+    request_api_refuse_packages (resolved->profile, &resolved->invalid);
+  else
+    resolved->with = g_strdupv (like->with);
+}
+
 struct run_request *
 library_resolve_like (AdderEngine *engine, const AdderRequest *request, const struct run_request *like)
 {
@@ -690,7 +708,7 @@ library_resolve_like (AdderEngine *engine, const AdderRequest *request, const st
   if (!request->asked.environment)
     request_api_set_text (&resolved->environment, like->environment);
   if (!request->asked.environment && !resolved->with && !resolved->invalid)
-    resolved->with = g_strdupv (like->with);
+    resolve_packages_like (resolved, like);
   /* The profile may require more by now, or on this node. */
   if (!request->asked.profile)
     resolved->min_isolation = MAX (resolved->min_isolation, like->min_isolation);

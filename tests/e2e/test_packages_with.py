@@ -353,6 +353,20 @@ def test_over_http_the_profile_decides(served, index):
     assert "is an option" in wrong["error"]["message"]
 
 
+def test_a_replay_over_http_has_the_packages_that_its_profile_allows_now(served):
+    made = served.post("/v1/sessions", {"packages": ["greeting"], "profile": "open", "name": "s"})
+    assert made.status == 201, made
+    assert served.post("/v1/sessions/s/cells", {"code": GREET}).json()["stdout"] == "1.0\n"
+    replayed = served.post("/v1/sessions/s/replay", {"name": "again"})
+    assert replayed.status in (200, 201), replayed
+    profile = served.adder.config / "profiles" / "open.conf"
+    profile.write_text(profile.read_text().replace("with = true", "with = false"))
+    wait_until(lambda: served.post("/v1/sessions", {"packages": ["greeting"], "profile": "open"}).status == 403, "the daemon has read it")
+    assert served.ask("DELETE", "/v1/sessions/again").status == 200
+    refused = served.post("/v1/sessions/s/replay", {"name": "later"})
+    assert refused.status == 403 and "does not allow it ([packages] with)" in refused.json()["detail"], refused
+
+
 def test_over_http_the_hint_is_of_what_the_caller_has(served):
     missing = {"code": "import no_such_module"}
     assert "packages" not in served.post("/v1/runs", missing).json()["error"]["hint"].replace("This package", "")
