@@ -589,6 +589,7 @@ const struct config_row config_table[] = {
      .text = "Whether each run that ended is logged, in one line: its id, node, owner, session, outcome and "
              "times. Never its code."},
     {"log", "code", CONFIG_BOOLEAN, AT (log_code), "false",
-     .text = "Whether the code of a run may be logged. Code can contain secrets."},
+     .text = "Whether the code of a run may be logged, and names and messages from it. Code can contain "
+             "secrets."},
 };
 const gsize config_rows = G_N_ELEMENTS (config_table);

@@ -157,7 +157,8 @@ handover_check (struct session *session, const json_t *shown, const struct histo
 }
 
 json_t *
-library_handover_write (struct session *session, guint64 *ret_edition, GError **error)
+library_handover_write (struct session *session, guint64 *ret_edition, const char **ret_logged,
+                        GError **error)
 {
   struct history history;
   g_autoptr (GArray) given = NULL;
@@ -167,6 +168,7 @@ library_handover_write (struct session *session, guint64 *ret_edition, GError **
   const char *obstacle = handover_check (session, shown, &history, given);
   g_autoptr (json_t) state = obstacle ? NULL : session_state (session, error);
   const json_t *digest = json_object_get (state, "digest");
+  *ret_logged = obstacle ? obstacle : state ? "something in it cannot be compared" : "it did not answer";
   if (obstacle)
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED, obstacle);
   else if (state && !json_is_string (digest))

@@ -8,9 +8,11 @@
 
 struct session;
 
-/* All that another node needs to make SESSION again, and *RET_EDITION, that of its history. The caller's;
- * NULL with ERROR, which says why it stays: ADDER_ERROR_UNSUPPORTED, as long as it is as it is. */
-json_t *library_handover_write (struct session *session, guint64 *ret_edition, GError **error);
+/* Returns what another node needs to make SESSION again, and the edition of its history; the caller owns it.
+ * Returns NULL and sets ERROR to the reason why SESSION stays, for its owner: ADDER_ERROR_UNSUPPORTED if it
+ * stays until it changes. RET_LOGGED is the reason without names from the code. */
+json_t *library_handover_write (struct session *session, guint64 *ret_edition, const char **ret_logged,
+                                GError **error);
 
 /* Makes the session again that WHOLE is of, here, with its id, unless what comes of its cells differs:
  * ADDER_ERROR_UNSUPPORTED, which no other node would make better. It is given up where WATCH_FD hangs up. */

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.slow
 
 NAME = "one"
 DRAIN_MS = 600_000
+LOGS_NAMES = "[log]\ncode = true\n"
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +100,8 @@ def settings(cluster, node, lines):
     before = file.read_text()
 
     def start(text):
-        cluster.made[node].kill()
+        cluster.made[node].call("serve", "stop", "--force")
+        await_end(cluster, node)  # before then it would be taken for the one that starts
         file.write_text(text)
         cluster.start(node)
 
@@ -176,8 +178,9 @@ def test_what_a_replay_cannot_make_stays_and_says_so(cluster, code, why):
     assert cell(cluster, session, code).json()["outcome"] == "ok"
     name = cluster.name_of(NAME)
     drain(cluster)
-    log = lambda: (cluster.made[NAME].runtime / "adder.log").read_text()
-    wait_until(lambda: any(session in line and why in line for line in log().splitlines()), "another node was asked, or none could be")
+    told = lambda line: f"does not take the session {session}: " in line or f"the session {session} stays: " in line
+    lines = wait_until(lambda: [line for line in log(cluster).splitlines() if told(line)], "another node was asked, or none could be")
+    assert not any("variable g" in line or "cell 1" in line for line in lines), lines
     assert value(cluster, session, "6 * 7") == "42", "it goes on where it is"
     drain(cluster, wait_ms=0)
     await_end(cluster)
@@ -194,12 +197,22 @@ def test_what_a_replay_cannot_make_stays_and_says_so(cluster, code, why):
     cluster.start(NAME)
 
 
+def test_names_are_logged_where_code_may_be(cluster):
+    with settings(cluster, NAME, LOGS_NAMES):
+        session = session_on(cluster, NAME)
+        assert cell(cluster, session, "g = (i for i in range(3))").json()["outcome"] == "ok"
+        drain(cluster)
+        await_log(cluster, f"the session {session} stays: the variable g cannot be compared")
+        end(cluster, session)
+        await_end(cluster)
+
+
 def test_what_it_may_not_read_is_not_compared(cluster):
     """Whether it may depends on the user."""
     session = session_on(cluster, NAME)
     may = value(cluster, session, "import os\nos.makedirs('/work/a/b')\nos.chmod('/work/a', 0)\nos.access('/work/a', os.R_OK)")
     drain(cluster)
-    await_log(cluster, f"the session {session} " + ("has moved" if may == "True" else "stays: a file cannot be compared"))
+    await_log(cluster, f"the session {session} " + ("has moved" if may == "True" else "stays: something in it cannot be compared"))
     end(cluster, session)
     await_end(cluster)
     cluster.start(NAME)
@@ -275,19 +288,19 @@ def test_a_node_whose_profile_differs_does_not_run_them(cluster, line, why):
         file.write_text("[profile]\ntitle = for tests\n")
         cluster.made[node].own(file)
     user = cluster.gateway.token(f"user-{unique()}", "--role", "user")
-    session = session_on(cluster, NAME, user, profile=profile)
-    assert cell(cluster, session, "x = 41", user).status == 200
-    file.write_text(f"[profile]\ntitle = changed\n{line}\n")
-    wait_until(lambda: "title = changed" in cluster.made["two"].call("profile", "show", profile).stdout, "it has read it")
-    drain(cluster)
-    wait_until(lambda: any(f"does not take the session {session}: " in line and why in line for line in log(cluster).splitlines()), "it is refused")
-    assert value(cluster, session, "x + 1", user) == "42", "it goes on where it is"
-    file.write_text("[profile]\ntitle = for tests\n")
-    await_end(cluster)
-    assert value(cluster, session, "x + 1", user) == "42"
-    record = cluster.gateway.get("/v1/records?front_end=handover&limit=1", secret=user).json()["records"][0]
-    assert record["role"] == "user" and record["code_start"] == "x + 1", record
-    cluster.start(NAME)
+    with settings(cluster, NAME, LOGS_NAMES):
+        session = session_on(cluster, NAME, user, profile=profile)
+        assert cell(cluster, session, "x = 41", user).status == 200
+        file.write_text(f"[profile]\ntitle = changed\n{line}\n")
+        wait_until(lambda: "title = changed" in cluster.made["two"].call("profile", "show", profile).stdout, "it has read it")
+        drain(cluster)
+        wait_until(lambda: any(f"does not take the session {session}: " in line and why in line for line in log(cluster).splitlines()), "it is refused")
+        assert value(cluster, session, "x + 1", user) == "42", "it goes on where it is"
+        file.write_text("[profile]\ntitle = for tests\n")
+        await_end(cluster)
+        assert value(cluster, session, "x + 1", user) == "42"
+        record = cluster.gateway.get("/v1/records?front_end=handover&limit=1", secret=user).json()["records"][0]
+        assert record["role"] == "user" and record["code_start"] == "x + 1", record
 
 
 def test_one_that_ended_after_it_moved_has_ended_while_the_node_drains(cluster):
@@ -317,8 +330,7 @@ def test_a_session_of_a_user_of_the_machine_stays_there(cluster):
     here, name = cluster.made[NAME], cluster.name_of(NAME)
     session = here.call("session", "new").stdout.strip()
     drain(cluster)
-    log = lambda: (here.runtime / "adder.log").read_text()
-    wait_until(lambda: f"the session {session} stays: its owner is a user of this machine" in log(), "it was looked at")
+    await_log(cluster, f"the session {session} stays: its owner is a user of this machine")
     assert here.call("run", "--session", session, "-c", "6 * 7").stdout == "42\n"
     drain(cluster, wait_ms=0)
     await_end(cluster)

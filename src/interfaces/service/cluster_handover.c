@@ -102,6 +102,15 @@ cluster_handover_ask (struct cluster_handover *handover, const char *tag, const 
   return json_is_true (json_object_get (reply, "differs")) ? HANDED_NEVER : HANDED_NOT;
 }
 
+/* REASON may contain names and messages from the session's code. */
+static const char *
+cluster_handover_logged (const struct cluster_handover *handover, enum handed handed, const char *reason)
+{
+  if (handover->service->config->log_code)
+    return reason;
+  return handed == HANDED_NEVER ? "its cells give other results there" : "it could not, or did not answer";
+}
+
 /* ---- one session, which is held ---- */
 
 /* SESSION was ended here while it moved to the node TAG. */
@@ -136,7 +145,8 @@ cluster_handover_to (struct cluster_handover *handover, struct session *session,
       cluster_handover_end_there (handover, session, tag);
     return handed;
   }
-  log_info ("draining: the node %s does not take the session %s: %s", node, session->id, reason);
+  log_info ("draining: the node %s does not take the session %s: %s", node, session->id,
+            cluster_handover_logged (handover, handed, reason));
   g_autofree char *stays = g_strdup_printf ("no other node could take it: %s", reason);
   sessions_set_stays (session, stays);
   return handed;
@@ -175,7 +185,6 @@ cluster_handover_keep (struct cluster_handover *handover, struct session *sessio
 {
   if (why) {
     g_autofree char *stays = g_strdup_printf ("it cannot be made again on another node: %s", why);
-    log_info ("draining: the session %s stays: %s", session->id, why);
     sessions_set_stays (session, stays);
   }
   g_hash_table_replace (handover->unmovable, g_strdup (session->id),
@@ -217,13 +226,17 @@ cluster_handover_try (struct cluster_handover *handover, struct session *session
 {
   g_autoptr (GError) problem = NULL;
   guint64 edition;
+  const char *logged;
   if (cluster_handover_is_kept (handover, session))
     return;
-  g_autoptr (json_t) whole = library_handover_write (session, &edition, &problem);
+  g_autoptr (json_t) whole = library_handover_write (session, &edition, &logged, &problem);
   if (whole)
     cluster_handover_move (handover, session, edition, whole);
-  else if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED))
+  else if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED)) {
+    log_info ("draining: the session %s stays: %s", session->id,
+              handover->service->config->log_code ? problem->message : logged);
     cluster_handover_keep (handover, session, edition, problem->message);
+  }
 }
 
 /* ---- all ---- */
