@@ -1,28 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What makes code the same as other code, and nearly the same."""
-import pathlib
-import sys
 import time
-import types
 
 import pytest
 
-RUNNER = pathlib.Path(__file__).resolve().parents[2] / "src" / "runner" / "python"
+from runner_modules import loaded
 
 
 @pytest.fixture(scope="module")
 def attempts():
-    """The module, with nobody to send to."""
-    kept = {name: sys.modules.get(name) for name in list(sys.modules) if name.startswith("adder_runner")}
-    package, extension = types.ModuleType("adder_runner"), types.ModuleType("adder_runner._adder")
-    package.__path__, package._adder = [str(RUNNER)], extension
-    sys.modules.update({"adder_runner": package, "adder_runner._adder": extension})
-    from adder_runner import attempts as module
-
-    yield module
-    for name in [name for name in sys.modules if name.startswith("adder_runner")]:
-        del sys.modules[name]
-    sys.modules.update({name: module for name, module in kept.items() if module})
+    with loaded("attempts") as module:
+        yield module
 
 
 SAME = [

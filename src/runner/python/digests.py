@@ -24,6 +24,8 @@ HASHED_MAX = 4_000_000  # values that are hashed at once
 PICKLE_MAX = 64 << 20
 VALUES_MAX = 2_000_000  # in one variable
 DEPTH_MAX = 60
+WORK = "/work"
+PLACES = (WORK, "/tmp", "/dev/shm")  # where code leaves files
 
 now = time.monotonic
 
@@ -58,7 +60,7 @@ def of_state(names, hidden):
         parts.append((name, found))
     try:
         parts.append(files(until))
-        parts.append((os.path.relpath(os.getcwd(), os.path.realpath("/work")), sorted(os.environ.items())))
+        parts.append((os.path.relpath(os.getcwd(), os.path.realpath(WORK)), sorted(os.environ.items())))
     except (Exception, KeyboardInterrupt):
         return {"digest": None, "unknown": "a file"}
     return {"digest": digest(parts, until), "unknown": "its state"}
@@ -67,7 +69,7 @@ def of_state(names, hidden):
 def files(until):
     """What is in the workspace, and in shared memory: names, modes, links and contents."""
     found = []
-    for root in filter(os.path.isdir, ("/work", "/tmp", "/dev/shm")):
+    for root in filter(os.path.isdir, PLACES):
         top = os.path.realpath(root)
         for folder, folders, names in os.walk(top, onerror=refuse):
             for name in (*folders, *names):
