@@ -503,7 +503,8 @@ def test_what_a_node_refuses_is_on_record(cluster):
     reply = cluster.gateway.post("/v1/runs", {"code": "1", "background": True, "workdir": {"root": "effects", "path": "missing"}})
     assert reply.status == 202, reply
     record = cluster.ended(reply.json()["run_id"])["record"]
-    assert record["outcome"] == "failed" and "missing" in record["more"]["error"]["message"], record
+    error = record["more"]["error"]
+    assert record["outcome"] == "failed" and error["type"] == "Refused" and "missing" in error["message"], record
 
 
 def test_bounds_of_the_queue(cluster):
@@ -535,6 +536,27 @@ def test_without_nats_none_is_accepted(cluster):
     wait_until(lambda: len(cluster.nodes()) == 3, "all are there")
     cluster.go(name)
     assert cluster.ended(run_id)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1, "its node had it all the time"
+
+
+def test_without_postgresql_none_is_accepted_and_none_begins(cluster):
+    runs, run_id = cluster.put()
+    cluster.wait_begun(runs)
+    cluster.wait_running(run_id)
+    cluster.signal(signal.SIGSTOP)
+    try:
+        waits, other_id = cluster.put()
+        cluster.postgres.down()
+    finally:
+        cluster.signal(signal.SIGCONT)
+    told = f"the run {other_id} of the queue: "
+    wait_until(lambda: any(told in (cluster.made[node].runtime / "adder.log").read_text() for node in NODES), "a node has tried to take it")
+    refused(cluster.gateway.post("/v1/runs", {"code": "1", "background": True}), 503, "the database")
+    assert cluster.begun(waits) == 0
+    cluster.postgres.up()
+    cluster.wait_begun(waits)
+    cluster.go(runs, waits)
+    for name, id in ((runs, run_id), (waits, other_id)):
+        assert cluster.ended(id)["result"]["stdout"] == "done\n" and cluster.begun(name) == 1, "once"
 
 
 def test_one_that_nats_has_forgotten_ends(cluster):
