@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session that another node of the cluster takes over: what it needs for that as an object, and the session
- * made of it, by a replay of its cells.
+/* Sessions that move to another node of the cluster. The first node writes the session as a JSON object; the
+ * second makes it again by replaying its cells.
  *
- * Only what a replay makes the same, without any effect outside of the sandbox, is handed over. What the one
- * node can know is checked before: all cells are on record and ran to their end, there is no network, nothing
- * that a replay does not make. What comes of it is compared by the other: the results of all cells, and one
- * digest of variables and files. */
+ * Only a session that a replay reproduces, without effects outside its sandbox, is handed over. The first
+ * node checks what it can know beforehand: all cells are on record and ran to their end, there is no network,
+ * and there is nothing that a replay does not make, such as branches or threads. The second node compares
+ * what comes out: the results of all cells, and one digest of variables and files. */
 #include "library/handover.h"
 
 #include <poll.h>
@@ -72,7 +72,7 @@ handover_write_list (const char *const *texts)
   return texts ? json_of_texts (texts) : json_null ();
 }
 
-/* What library_resolve_like takes of a request that a session settled. */
+/* The settled options of a session that library_resolve_like reads. */
 static json_t *
 handover_write_options (const struct run_request *options)
 {
@@ -94,7 +94,7 @@ handover_write_options (const struct run_request *options)
                     options->falls_back);
 }
 
-/* ---- who may leave ---- */
+/* ---- which sessions may leave ---- */
 
 static gboolean
 handover_is_kept (const GArray *given)
@@ -105,7 +105,7 @@ handover_is_kept (const GArray *given)
   return TRUE;
 }
 
-/* Why HISTORY, of a session that began CELLS, cannot be replayed; NULL: it can. */
+/* Returns why HISTORY cannot be replayed, or NULL if it can. CELLS is how many cells the session began. */
 static const char *
 handover_check_history (const struct history *history, guint64 cells)
 {
@@ -114,22 +114,22 @@ handover_check_history (const struct history *history, guint64 cells)
   for (const GList *link = history->cells.head; link; link = link->next) {
     const struct history_cell *cell = link->data;
     if (cell->outcome != ADDER_OUTCOME_OK && cell->outcome != ADDER_OUTCOME_ERROR)
-      return "a cell of it was ended from outside";
+      return "one of its cells was ended from outside";
     if (!cell->digests)
-      return "the result of a cell is not known";
+      return "the result of one of its cells is not known";
     if (!handover_is_kept (cell->given))
-      return "a file that a cell was given is not kept";
+      return "a file that was given to one of its cells is not kept";
   }
   return NULL;
 }
 
-/* Why a session like OPTIONS cannot be replayed unseen; NULL: it can. Both nodes ask: their profiles of one
- * name may differ. */
+/* Returns why a session with OPTIONS cannot be replayed without effects, or NULL if it can. Both nodes check
+ * this, since their profiles of the same name may differ. */
 static const char *
 handover_check_profile (const struct run_request *options)
 {
   if (options->network && network_rules_needs (options->network) != NETWORK_NONE)
-    return "it has a network, where a replay would act again";
+    return "its profile allows network access, and a replay would act there again";
   if (options->approval != APPROVAL_NEVER)
     return "its cells need approval";
   return NULL;
@@ -142,7 +142,7 @@ handover_check (struct session *session, const json_t *shown, const struct histo
   const char *obstacle = handover_check_profile (session->options);
   if (obstacle)
     return obstacle;
-  /* On another machine the same number may be somebody else. */
+  /* On another machine the same number may be another user. */
   if (!session->owner[0] || g_str_has_prefix (session->owner, "uid:"))
     return "its owner is a user of this machine";
   if (session->parent)
@@ -152,7 +152,7 @@ handover_check (struct session *session, const json_t *shown, const struct histo
   if (sessions_has_threads (session))
     return "it has threads";
   if (!handover_is_kept (given))
-    return "a file that it was given is not kept";
+    return "a file that was given to it is not kept";
   return handover_check_history (history, (guint64)json_integer_value (json_object_get (shown, "cells")));
 }
 
@@ -314,11 +314,11 @@ handover_check_state (struct session *made, const char *digest, GError **error)
   if (strcmp (json_member_text (state, "digest"), digest) == 0)
     return TRUE;
   g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_UNSUPPORTED,
-                       "its variables or files are not the same when its cells run again");
+                       "its variables or files differ when its cells run again");
   return FALSE;
 }
 
-/* Who is told that it was not taken may go on with it. */
+/* A node that no longer waits for the reply has gone on with the session. */
 static gboolean
 handover_check_asker (int watch_fd, GError **error)
 {
@@ -329,7 +329,7 @@ handover_check_asker (int watch_fd, GError **error)
   return FALSE;
 }
 
-/* What this node does not support, such as the session's environment, another one may. */
+/* Another node may support what this one does not, such as the session's environment. */
 static void
 handover_blame_node (GError **error)
 {
@@ -343,7 +343,7 @@ library_handover_read (AdderEngine *engine, const json_t *whole, int watch_fd, G
   const char *id = json_member_text (whole, "id");
   const json_t *cells = json_object_get (whole, "cells");
   if (id_node (id) == ID_NODES) {
-    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "that is no session");
+    g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the object is not a session");
     return FALSE;
   }
   struct history history;
@@ -360,7 +360,7 @@ library_handover_read (AdderEngine *engine, const json_t *whole, int watch_fd, G
   }
   const char *obstacle = handover_check_profile (library_replay_made (replay)->options);
   if (obstacle) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, "there %s", obstacle);
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_UNAVAILABLE, "on that node %s", obstacle);
     adder_replay_free (replay);
     return FALSE;
   }

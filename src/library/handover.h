@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions that another node of the cluster takes over. */
+/* Sessions that move to another node of the cluster. */
 #pragma once
 
 #include <jansson.h>
@@ -14,6 +14,7 @@ struct session;
 json_t *library_handover_write (struct session *session, guint64 *ret_edition, const char **ret_logged,
                                 GError **error);
 
-/* Makes the session again that WHOLE is of, here, with its id, unless what comes of its cells differs:
- * ADDER_ERROR_UNSUPPORTED, which no other node would make better. It is given up where WATCH_FD hangs up. */
+/* Makes the session that WHOLE describes again on this node, with the same id. ADDER_ERROR_UNSUPPORTED: its
+ * cells or its state came out differently, as they would on any node. Stops when the peer of WATCH_FD hangs
+ * up. */
 gboolean library_handover_read (AdderEngine *engine, const json_t *whole, int watch_fd, GError **error);

@@ -109,18 +109,18 @@ json_t *library_session_new (AdderEngine *engine, const AdderRequest *options, c
 json_t *library_replay_plan (const AdderReplay *replay);
 json_t *library_replay_finish (AdderReplay *replay, GError **error);
 
-/* A replay of HISTORY, which is taken over, in a session made LIKE its own, which another node has, and with
- * the files that it was GIVEN. Once all cells ran it becomes that session: library_replay_adopt. */
+/* Replays HISTORY, which is taken over, of a session on another node: in a new session with its options LIKE
+ * and the files that it was GIVEN. When all cells have run, library_replay_adopt makes it that session. */
 struct history;
 struct session;
 struct session_origin;
 AdderReplay *library_replay_like (AdderEngine *engine, const AdderRequest *options,
                                   const struct run_request *like, struct history *history,
                                   const GArray *given, GError **error);
-/* The session in which it runs; the replay's. */
+/* The session in which the cells run; the replay owns it. */
 struct session *library_replay_made (const AdderReplay *replay);
-/* Whether all cells ran, with the results that they had; ADDER_ERROR_UNSUPPORTED where they have others.
- * Other errors are about this attempt: no room for a cell, for instance. */
+/* Returns whether all cells ran and had the same results as before. ADDER_ERROR_UNSUPPORTED: a result
+ * differs. Other errors concern this attempt only, such as no room for a cell. */
 gboolean library_replay_is_same (AdderReplay *replay, GError **error);
 gboolean library_replay_adopt (AdderReplay *replay, const char *name, struct session_origin *origin,
                                GError **error);
@@ -142,15 +142,15 @@ void library_set_pictures_bytes (AdderRequest *request, guint64 bytes);
 /* The result is read at a command line, though not this machine's. */
 void library_set_at_terminal (AdderRequest *request, gboolean at_terminal);
 
-/* Its run comes from the queue of a cluster, and so has the id RUN_ID; RUN_AGAIN: it may be run more than
+/* The run comes from the queue of a cluster, where it got RUN_ID. RUN_AGAIN: it may be executed more than
  * once. */
 void library_set_queued (AdderRequest *request, const char *run_id, gboolean run_again);
 
-/* What the queue of a cluster keeps of REQUEST, whose run will be RUN_ID: the note of its record
- * (departed_note_text), and what is shown of it (store/queued.h). Both are the caller's. */
+/* Returns what the queue of a cluster keeps of REQUEST, whose run will be RUN_ID: the note for its record
+ * (departed_note_text). RET_SHOWN is what is shown of it (store/queued.h). The caller owns both. */
 char *library_queued_note (AdderEngine *engine, const AdderRequest *request, const char *run_id,
                            json_t **ret_shown);
-/* How one ends that is cancelled there. */
+/* How a run ends that is cancelled while it is queued. */
 struct departed_end;
 void library_queued_cancelled (struct departed_end *ret_end);
 

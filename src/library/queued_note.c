@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a run while it waits in the queue of a cluster, from its request alone. */
+/* What a request tells about its run while that waits in the queue of a cluster. */
 #include "common/json.h"
 #include "common/text.h"
 #include "engine/request/outcome.h"

@@ -30,7 +30,7 @@ struct entry {
   char *code;        /* the beginning of it; NULL: that is not kept */
   gint64 started_us; /* by the wall clock */
   gboolean background;
-  gboolean handed_on;     /* it ended, and goes back to the queue of the cluster: nobody finds it here */
+  gboolean handed_on;     /* it ended and goes back to the queue of the cluster: hidden here */
   AdderRun *run;          /* NULL: it has ended */
   char *result;           /* of an ended run: text, since a json_t can take 77 times as much */
   struct run_log *log;    /* NULL: none, or no longer */

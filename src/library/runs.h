@@ -48,10 +48,10 @@ json_t *runs_show (struct runs *runs, const char *owner, const char *run_id, GEr
 struct run_log *runs_log (struct runs *runs, const char *owner, const char *run_id, GError **error);
 /* Cancels it; a run that has ended is no error. ADDER_ERROR_NOT_FOUND. */
 gboolean runs_cancel (struct runs *runs, const char *owner, const char *run_id, GError **error);
-/* The same for one from the queue of a cluster, which another node has: it leaves no record if it may be run
- * again. */
+/* Cancels a run from the queue of a cluster that another node has now. It leaves no record if it may be
+ * executed again. */
 void runs_hand_back (struct runs *runs, const char *run_id);
-/* Whether it ended so, or for want of room, and leaves no record; then it is forgotten here. */
+/* Returns whether it was cancelled this way, or found no room, and so leaves no record; if so, forgets it. */
 gboolean runs_take_back (struct runs *runs, const char *run_id);
 /* Waits until it is no longer active, at most WAIT_MS, or until the peer of the socket WATCH_FD (-1: none)
  * hangs up. With WAIT_MS 0 it waits for no run that goes on: whoever heard of a run's end finds it ended. */

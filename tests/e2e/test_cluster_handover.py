@@ -165,10 +165,10 @@ def test_it_returns_with_its_files_when_the_other_node_drains(cluster):
 @pytest.mark.parametrize(
     "code, why",
     [
-        ("import time; _t = time.time()", "are not the same when its cells run again"),
+        ("import time; _t = time.time()", "differ when its cells run again"),
         ("import random; random.random()", "cell 1 has another result when it runs again"),
-        ("open('/work/a', 'w').write(str(__import__('os').urandom(8).hex()))", "are not the same when its cells run again"),
-        ("open('/dev/shm/a', 'w').write(str(__import__('os').urandom(8).hex()))", "are not the same when its cells run again"),
+        ("open('/work/a', 'w').write(str(__import__('os').urandom(8).hex()))", "differ when its cells run again"),
+        ("open('/dev/shm/a', 'w').write(str(__import__('os').urandom(8).hex()))", "differ when its cells run again"),
         ("g = (i for i in range(3)); next(g)", "the variable g cannot be compared"),
         ("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", "it has threads"),
     ],
@@ -274,8 +274,8 @@ def test_a_node_without_room_for_its_cells_is_asked_again(cluster):
 @pytest.mark.parametrize(
     "line, why",
     [
-        ("[network]\nmode = allow\nallow = api.example.org", "there it has a network"),
-        ("approval = always", "there its cells need approval"),
+        ("[network]\nmode = allow\nallow = api.example.org", "on that node its profile allows network access"),
+        ("approval = always", "on that node its cells need approval"),
         ("role = admin", "needs the role admin; the caller's is user"),
     ],
 )

@@ -148,8 +148,8 @@ struct run_request {
   json_t *attempts;  /* what failed in the conversation, for the sandbox; NULL: nobody keeps count */
   struct request_observer observers[REQUEST_OBSERVERS_MAX]; /* in order; request_observe adds one */
   guint observer_count;
-  char run_id[ID_BYTES]; /* of the run, which came by the queue of a cluster; "": it gets a new one */
-  gboolean run_again;    /* such a run may be run more than once */
+  char run_id[ID_BYTES]; /* of a run from the queue of a cluster; "": it gets a new id */
+  gboolean run_again;    /* such a run may be executed more than once */
   gint handed_back;      /* atomic: it ends so that another node runs it */
   GError *invalid;       /* why it cannot run at all, found out earlier */
 };
@@ -203,8 +203,7 @@ gboolean request_origin_is_local (const struct request_origin *origin);
 gboolean request_at_terminal (const struct run_request *request);
 enum request_voice request_voice (const struct run_request *request);
 
-/* Whether its run, which ended with OUTCOME, leaves nothing, since it goes back to the queue that it came
- * from. */
+/* Whether its run, which ended with OUTCOME, leaves no record because it goes back to the queue. */
 gboolean request_is_handed_on (const struct run_request *request, AdderOutcome outcome);
 
 /* Whether all texts are UTF-8 and all values within their limits: ADDER_ERROR_INVALID says which is not. */

@@ -127,7 +127,7 @@ void
 run_note (struct adder_run *run)
 {
   struct request_recorder *recorder = &run->request->recorder;
-  /* What becomes of one from the queue is known there. */
+  /* The queue knows what becomes of its runs. */
   if (recorder->begin && recorder->slot < 0 && !*run->request->run_id)
     recorder->slot = recorder->begin (recorder->data, run->request, run->id, run->asked_ms,
                                       run->session ? run->session->id : NULL);

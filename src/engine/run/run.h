@@ -16,8 +16,8 @@ void run_note (struct adder_run *run);
 /* As adder_run_next, adder_run_cancel and adder_run_free. */
 gboolean run_next (struct adder_run *run, AdderEvent *event);
 void run_cancel (struct adder_run *run);
-/* The daemon ends: RUN is to be cancelled, and if it came by the queue of a cluster and may be run again, it
- * leaves no record, since another node runs it. */
+/* Cancels RUN because the daemon ends. If it came from the queue of a cluster and may be executed again, it
+ * leaves no record, since another node executes it. */
 void run_hand_back (struct adder_run *run);
 /* TRUE once its observers may have heard of its end, before run_next gives the result. For any thread. */
 gboolean run_has_ended (const struct adder_run *run);

@@ -24,8 +24,9 @@ json_t *session_complete (struct session *session, const char *code, guint64 cur
  * They are asked one after the other. */
 json_t *session_compare (struct session *session, struct session *other, GError **error);
 
-/* {"digest": text or null, "unknown"}: one digest of all that the session is to its code; where that is null,
- * `unknown` is what has none. Equal digests mean equal variables and files, here and on another node. */
+/* {"digest": text or null, "unknown"}: one digest of everything that code in the session can see. If it is
+ * null, `unknown` is what has no digest. Equal digests mean equal variables and files, also on different
+ * nodes. */
 json_t *session_state (struct session *session, GError **error);
 
 /* A page of the rows of a variable: PAGE has "name", "offset", "limit", "sort" (may be null), "descending"

@@ -63,8 +63,8 @@ struct session {
                            * holder's */
   GStrv threads;          /* that the last cell left running; may be NULL */
   char *reason;           /* SESSION_ENDED */
-  char *moved_to;         /* SESSION_ENDED: the node where it lives on; or NULL */
-  char *stays;            /* why it could not be handed over to another node; or NULL */
+  char *moved_to;         /* SESSION_ENDED: the node that it moved to; or NULL */
+  char *stays;            /* why no other node could take it over; or NULL */
   gint64 used_us;         /* when it was last used; as all times here by g_get_monotonic_time */
   guint64 cpu_us;         /* its use then, by usage_cpu_now */
   guint64 memory_bytes;   /* when it was last checked */

@@ -256,7 +256,7 @@ void
 sessions_set_ended_locked (const struct session *session, GError **error)
 {
   if (session->moved_to) {
-    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the session has moved to the node %s: ask again",
+    g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY, "the session has moved to the node %s: try again",
                  session->moved_to);
     return;
   }
@@ -441,7 +441,7 @@ check_unchanged (const struct session *session, guint64 edition, GError **error)
   return !fault;
 }
 
-/* Nobody else has ID. One that left from here may return. */
+/* Fails if another session has ID. A session that moved away from here may return. */
 REQUIRES (sessions)
 static gboolean
 sessions_make_way (struct sessions *sessions, const char *id, GError **error)
@@ -458,7 +458,7 @@ sessions_make_way (struct sessions *sessions, const char *id, GError **error)
   return TRUE;
 }
 
-/* Nobody but its replay has seen SESSION. */
+/* Only its replay has seen SESSION so far. */
 REQUIRES (sessions)
 static void
 sessions_set_origin (struct session *session, const struct session_origin *origin)

@@ -48,7 +48,7 @@ gboolean sessions_start (struct sessions *sessions, GError **error);
 
 /* Ends all, and every later one is refused. */
 void sessions_close (struct sessions *sessions);
-/* Why those end that live then; copied. */
+/* Sets the reason with which live sessions end when SESSIONS closes; REASON is copied. */
 void sessions_set_end (struct sessions *sessions, const char *reason);
 
 /* After sessions_close. Sessions with other references are freed with the last of them. NULL is allowed. */
@@ -74,12 +74,12 @@ void sessions_give_sandbox (struct session *session, struct sandbox *sandbox, st
 /* It is open. Takes SHELL. */
 void sessions_set_shell (struct session *session, char *shell);
 
-/* What a session keeps that another node hands over. */
+/* What a session keeps when another node hands it over. */
 struct session_origin {
   const char *id;
   gint64 created_us;
   guint64 cells;
-  struct history *history; /* taken over by a success */
+  struct history *history; /* taken over on success */
 };
 
 /* What a session replaces, or joins. */
@@ -166,33 +166,33 @@ void sessions_end (struct session *session, const char *reason);
 
 /* ---- handing over to other nodes ---- */
 
-/* Those that are idle, as an array of references; the caller's. */
+/* Returns the idle sessions as an array of references, which the caller owns. */
 GPtrArray *sessions_idle (struct sessions *sessions);
 
-/* Of its history, which differs after each change. */
+/* Returns the edition of its history, which differs after each change. */
 guint64 sessions_edition (struct session *session);
 
 /* Whether the last cell of SESSION left threads. */
 gboolean sessions_has_threads (struct session *session);
 
-/* Notes WHY (NULL: nothing) it stays, which it says where it ends with this process. */
+/* Sets why SESSION stays on this node (NULL: no reason), which becomes part of the reason for its end. */
 void sessions_set_stays (struct session *session, const char *why);
 
-/* By the holder of SESSION: nothing about it changes until it is given back, and who asks for a change is
- * told to come again. FALSE: it has ended, or is no longer what was written, with the history EDITION, the
- * name NAME (or NULL) and no checkpoints. */
+/* Called by the holder of SESSION: until the holder releases it nothing about it changes, and requests that
+ * would change it are asked to come again. Returns FALSE if it has ended, or is no longer what was written:
+ * the edition EDITION of its history, the name NAME (or NULL) and no checkpoints. */
 gboolean sessions_leave (struct session *session, guint64 edition, const char *name);
 
-/* FALSE with ADDER_ERROR_BUSY: OWNER's session NAME leaves for another node, or has left. */
+/* Returns FALSE and sets ADDER_ERROR_BUSY if OWNER's session NAME is moving to another node or has moved. */
 gboolean sessions_check_stays (struct sessions *sessions, const char *owner, const char *name,
                                GError **error);
 
-/* Gives up SESSION, which the caller holds: it lives on at NODE. Who asks for it here is told to come again,
- * by ADDER_ERROR_BUSY. FALSE: it had ended, and is given up all the same. */
+/* Gives up SESSION, which the caller holds and which now lives on NODE. Requests for it here get
+ * ADDER_ERROR_BUSY. Returns FALSE if it had ended; it is given up all the same. */
 gboolean sessions_move (struct session *session, const char *node);
 
-/* Ids of those that were handed over to this process, as an array. Those that ended here are among them as
- * long as they are remembered: the node that they left knows only that they moved. */
+/* Returns the ids of the sessions that were handed over to this process. Those that have ended are included
+ * while they are remembered, since the node that they left knows only that they moved. */
 json_t *sessions_guests (struct sessions *sessions);
 
 /* {OWNER: how many live}. The caller's. */

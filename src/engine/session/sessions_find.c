@@ -106,7 +106,7 @@ sessions_find_locked (struct sessions *sessions, const char *owner, const char *
   return session ? session_ref (session) : NULL;
 }
 
-/* Drops *SESSION with ERROR where it lives on at another node; returns whether it does. */
+/* Returns whether *SESSION has moved to another node; if so, drops it and sets ERROR. */
 REQUIRES (sessions)
 static gboolean
 sessions_find_moved (struct session **session, GError **error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions that go to other nodes, and those that came from there. */
+/* Sessions that move to other nodes, and sessions that came from other nodes. */
 #include <string.h>
 
 #include "adder_types.h"
@@ -63,7 +63,7 @@ sessions_check_leaving (const struct session *session, GError **error)
 {
   if (session->is_leaving)
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_BUSY,
-                         "the session is moving to another node: ask again");
+                         "the session is moving to another node: try again");
   return !session->is_leaving;
 }
 
@@ -93,7 +93,7 @@ sessions_move (struct session *session, const char *node)
   gboolean moves = session->state != SESSION_ENDED;
   if (moves) {
     session->moved_to = g_strdup (node);
-    /* Its row in the database is the other node's from now on. */
+    /* From now on its row in the database belongs to the other node. */
     if (sessions->memory.forget && session->slot >= 0)
       sessions->memory.forget (sessions->memory.data, session->slot);
     session->slot = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nodes of a cluster ask each other. No client can: gateways pass none of it on. */
+/* Requests that the nodes of a cluster send each other. Clients cannot: gateways do not pass them on. */
 #include "interfaces/http/http_private.h"
 #include "interfaces/service/cluster_handover.h"
 #include "tools/table.h"
@@ -17,7 +17,7 @@ routes_node_take (struct http_request *request)
 }
 
 static const struct field take_body[] = {
-    {.name = "session", .types = FIELD_OBJECT, .items = FIELD_ANY, .text = "What it is made of."},
+    {.name = "session", .types = FIELD_OBJECT, .items = FIELD_ANY, .text = "What it is made from."},
     {0},
 };
 

@@ -60,7 +60,7 @@ running_free (gpointer data)
   g_free (running);
 }
 
-/* Who is answered before the cell runs cannot be told afterwards to ask for its session elsewhere. */
+/* A client that gets its answer before the cell runs cannot be sent to another node afterwards. */
 static gboolean
 run_reply_check_session (struct service *service, const char *owner, const json_t *body, GError **error)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Handing sessions over to other nodes.
  *
- * Theory of operation. The node that drains holds the session, as a cell does: whoever comes for it waits. It
- * sends another node all that a replay needs (library/handover.h). That node makes the session again, with
- * its id, and tells all nodes that it has it (sessions_guests), so that they send requests for it there. Once
- * this is heard here as well, the copy here is given up, and those who wait for it, or come later, are told
- * to ask again. Whatever fails on the way, the session stays here.
+ * Theory of operation. The draining node holds the session, as a cell does, so requests for it wait. It sends
+ * another node all that a replay needs (library/handover.h). That node makes the session again, with the same
+ * id, and announces to all nodes that it has it (sessions_guests), so that they send requests there. When the
+ * draining node hears this announcement, it gives up its copy and answers waiting and later requests with
+ * "ask again". If anything fails on the way, the session stays.
  *
- * If no answer comes, the other node may have the session all the same. What it tells then decides: it is
- * waited for, since a node that is silent for as long is gone. */
+ * Without a reply, the other node may have taken the session all the same. The draining node then waits for
+ * the announcement, for as long as it takes to regard a silent node as gone, and decides by that. */
 #include "interfaces/service/cluster_handover.h"
 
 #include <string.h>
@@ -23,8 +23,8 @@
 #include "library/handover.h"
 #include "library/library.h"
 
-#define PASS_US    (1 * G_USEC_PER_SEC) /* between looks for sessions that are idle */
-#define BODY_BYTES (8 << 20)            /* with results of cells; a longer one goes without */
+#define PASS_US    (1 * G_USEC_PER_SEC) /* between searches for idle sessions */
+#define BODY_BYTES (8 << 20)            /* the results of cells are left out of a longer body */
 
 LOCK_CLASS (cluster_handover);
 
@@ -32,8 +32,8 @@ struct cluster_handover {
   struct service *service;
   struct cluster *cluster;
   GThread *thread;
-  int watch[2];          /* a pair of sockets: the first hangs up at the end */
-  GHashTable *unmovable; /* id -> edition of its history, as text: as long as it is that, it stays */
+  int watch[2];          /* a pair of sockets; closing the second cancels a request */
+  GHashTable *unmovable; /* id -> the edition of its history, as text, at which it cannot move */
 
   MUTEX (cluster_handover) lock;
   GCond changed;
@@ -70,7 +70,7 @@ cluster_handover_body (json_t *whole)
   return json_to_text (body);
 }
 
-/* What the node TAG replies, for OWNER; NULL with ERROR. */
+/* Sends a request of OWNER to the node TAG. Returns its reply, or NULL and sets ERROR. */
 static json_t *
 cluster_handover_call (struct cluster_handover *handover, const char *tag, const char *method,
                        const char *target, const char *owner, const char *body, GError **error)
@@ -83,7 +83,7 @@ cluster_handover_call (struct cluster_handover *handover, const char *tag, const
   return tunnel_call (handover->cluster, &request, error);
 }
 
-/* *RET_REASON, the caller's, says why not. */
+/* RET_REASON is why the node did not take it; the caller frees it. */
 static enum handed
 cluster_handover_ask (struct cluster_handover *handover, const char *tag, const char *body, char **ret_reason)
 {
@@ -91,7 +91,7 @@ cluster_handover_ask (struct cluster_handover *handover, const char *tag, const 
   g_autoptr (json_t) reply =
       cluster_handover_call (handover, tag, "POST", CLUSTER_HANDOVER_PATH, "", body, &problem);
   *ret_reason = g_strdup (reply ? json_member_text (reply, "reason") : problem->message);
-  /* It is of an older version, or did not let the request in. */
+  /* The node has an older version, or refused the request. */
   if (g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND) ||
       g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_REFUSED))
     return HANDED_NOT;
@@ -111,9 +111,9 @@ cluster_handover_logged (const struct cluster_handover *handover, enum handed ha
   return handed == HANDED_NEVER ? "its cells give other results there" : "it could not, or did not answer";
 }
 
-/* ---- one session, which is held ---- */
+/* ---- one session, while it is held ---- */
 
-/* SESSION was ended here while it moved to the node TAG. */
+/* Somebody ended SESSION here while it moved to the node TAG. */
 static void
 cluster_handover_end_there (struct cluster_handover *handover, const struct session *session, const char *tag)
 {
@@ -126,7 +126,7 @@ cluster_handover_end_there (struct cluster_handover *handover, const struct sess
                  problem->message);
 }
 
-/* TO is the entry of a node. */
+/* Tries the node whose entry is TO. */
 static enum handed
 cluster_handover_to (struct cluster_handover *handover, struct session *session, const json_t *to,
                      const char *body)
@@ -160,7 +160,8 @@ cluster_handover_may_take (const json_t *node)
          strcmp (json_member_text (node, "state"), "serving") == 0;
 }
 
-/* Whether it has moved, or else never will as it is. Sessions begin with different nodes. */
+/* Tries all nodes, starting with a different one for each session, until one has taken SESSION or found that
+ * none can. */
 static enum handed
 cluster_handover_to_any (struct cluster_handover *handover, struct session *session, const char *body)
 {
@@ -198,7 +199,7 @@ cluster_handover_is_kept (struct cluster_handover *handover, struct session *ses
   return g_strcmp0 (g_hash_table_lookup (handover->unmovable, session->id), edition) == 0;
 }
 
-/* Holds SESSION, which is WHOLE as long as its history is EDITION. */
+/* Moves SESSION if it is still as WHOLE describes it, at this EDITION of its history. */
 static void
 cluster_handover_move (struct cluster_handover *handover, struct session *session, guint64 edition,
                        json_t *whole)
@@ -239,7 +240,7 @@ cluster_handover_try (struct cluster_handover *handover, struct session *session
   }
 }
 
-/* ---- all ---- */
+/* ---- all sessions ---- */
 
 static void
 cluster_handover_pass (struct cluster_handover *handover)
