@@ -243,7 +243,7 @@ def test_one_that_is_ended_while_it_moves_is_ended_everywhere(cluster):
 
 def test_a_node_that_dies_on_the_way_leaves_it_where_it_is(cluster):
     session = session_on(cluster, NAME)
-    assert cell(cluster, session, "import time; time.sleep(6); x = 41").status == 200
+    assert cell(cluster, session, "import time; time.sleep(3); x = 41").status == 200
     drain(cluster)
     await_replay(cluster)
     cluster.made["two"].kill()

@@ -299,21 +299,21 @@ def test_one_that_waits_can_be_cancelled(cluster):
 @pytest.mark.parametrize("runs", [False, True])
 def test_others_neither_see_nor_cancel_it(cluster, runs):
     other = cluster.gateway.token(f"stranger-{unique()}", "--role", "user")
-    if not runs:
-        cluster.signal(signal.SIGSTOP)
-    try:
-        name, run_id = cluster.put()
-        if runs:
-            cluster.wait_running(run_id)
-        for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/events")):
-            reply = cluster.gateway.ask(method, f"/v1/runs/{run_id}{path}", secret=other)
-            assert reply.status == 404, reply
-        assert run_id in [run["run_id"] for run in cluster.gateway.get("/v1/runs").json()["runs"]]
-        assert cluster.gateway.get("/v1/runs", secret=other).json()["runs"] == []
-    finally:
-        cluster.signal(signal.SIGCONT)
-    cluster.go(name)
-    assert cluster.ended(run_id)["record"]["outcome"] == "ok"
+    before = [] if runs else [cluster.put() for _ in NODES for _ in range(PLACES)]
+    for name, _ in before:
+        cluster.wait_begun(name)
+    name, run_id = cluster.put()
+    if runs:
+        cluster.wait_running(run_id)
+    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/events")):
+        reply = cluster.gateway.ask(method, f"/v1/runs/{run_id}{path}", secret=other)
+        assert reply.status == 404, reply
+    listed = {run["run_id"]: run["state"] for run in cluster.gateway.get("/v1/runs").json()["runs"]}
+    assert listed[run_id] == ("running" if runs else "queued"), listed
+    assert cluster.gateway.get("/v1/runs", secret=other).json()["runs"] == []
+    cluster.go(name, *(name for name, _ in before))
+    for _, each in (*before, (name, run_id)):
+        assert cluster.ended(each)["record"]["outcome"] == "ok"
 
 
 def test_one_whose_row_says_so_is_cancelled(cluster):
