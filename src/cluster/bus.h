@@ -39,14 +39,13 @@ typedef void (*bus_handler) (gpointer data, const struct bus_message *message);
 
 enum bus_put { BUS_PUT, BUS_TAKEN, BUS_FAILED };
 
-/* A queue in JetStream, on the servers' disks: a message stays there until one of those who pull has it
- * done. */
+/* A queue in JetStream, on the servers' disks. A message stays until a puller has finished it. */
 struct bus_queue {
-  const char *name, *subjects; /* a pattern: that of all messages in it */
-  const char *subject;         /* of those that are put and pulled here */
-  const char *pullers;         /* what those who pull these share */
-  guint64 bytes, age_ms;       /* what it holds at most, and for how long */
-  guint64 silent_ms;           /* a message is pulled again where nothing was said of it for so long */
+  const char *name, *subjects; /* a pattern of the subjects of all messages in it */
+  const char *subject;         /* of the messages that are put and pulled here */
+  const char *pullers;         /* the consumer that their pullers share */
+  guint64 bytes, age_ms;       /* the most that it holds, and for how long */
+  guint64 silent_ms;           /* a message is delivered again when its puller was silent for this long */
 };
 
 struct bus_puller;
@@ -95,12 +94,12 @@ struct bus_binding {
   gboolean (*put_queued) (struct bus *bus, const struct bus_queue *queue, const char *id, const char *data,
                           gsize length, GError **error);
   struct bus_puller *(*open_puller) (struct bus *bus, const struct bus_queue *queue, GError **error);
-  /* The next message, or NULL after MS without one. FALSE with ERROR: PULLER is to be closed. */
+  /* The next message, or NULL after MS without one. FALSE with ERROR: close PULLER. */
   gboolean (*pull) (struct bus_puller *puller, guint64 ms, struct bus_pulled **ret_pulled, GError **error);
-  void (*close_puller) (struct bus_puller *puller); /* messages that were pulled stay */
-  /* It is being worked on. */
+  void (*close_puller) (struct bus_puller *puller); /* pulled messages stay in the queue */
+  /* Says that PULLED is still being worked on. */
   void (*say_busy) (struct bus_pulled *pulled);
-  /* It leaves the queue, or somebody pulls it again after MS. PULLED is freed. */
+  /* Removes PULLED from the queue, or has it delivered again after MS. Frees it. */
   void (*say_done) (struct bus_pulled *pulled);
   void (*say_again) (struct bus_pulled *pulled, guint64 ms);
 };

@@ -426,7 +426,7 @@ bus_remove (struct bus *bus, const char *bucket, const char *key)
 #define NS_OF_MS         (1000 * 1000)
 #define PUT_TWICE_WITHIN (2 * G_GINT64_CONSTANT (60) * 1000 * NS_OF_MS)
 
-/* A message is answered by its subscription, which has to be there for as long. */
+/* A message is acknowledged through its subscription, which must live as long. */
 struct bus_puller {
   gatomicrefcount references;
   natsSubscription *subscription;
@@ -438,7 +438,7 @@ struct pulled {
   natsMsg *message;
 };
 
-/* What JetStream says where it is the reason. */
+/* The errors of JetStream that have a text of their own. */
 static gboolean
 bus_queue_fail (natsStatus status, jsErrCode code, const char *what, GError **error)
 {
@@ -452,9 +452,9 @@ bus_queue_fail (natsStatus status, jsErrCode code, const char *what, GError **er
       {JSStreamStoreFailedErr, ADDER_ERROR_BUSY,
        "the queue of background runs is full ([cluster] queue_bytes): try again later"},
       {JSStorageResourcesExceededErr, ADDER_ERROR_UNAVAILABLE,
-       "the NATS server has not as much disk for JetStream as [cluster] queue_bytes says"},
+       "the NATS server has less disk space for JetStream than [cluster] queue_bytes"},
       {JSMaximumStreamsLimitErr, ADDER_ERROR_UNAVAILABLE,
-       "this account may have no further stream in JetStream"},
+       "this account may not have another stream in JetStream"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (reasons); i++)
     if (code != 0 && reasons[i].code == code) {

@@ -30,7 +30,7 @@ signed_request_parse (struct cluster *cluster, const char *data, gsize size,
   g_autoptr (json_t) head = end ? cluster_verify (cluster, data, (gsize)(end - data), error) : NULL;
   if (!head) {
     if (!end)
-      g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "what came is no request of a node");
+      g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_INVALID, "the message is not a request of a node");
     return FALSE;
   }
   const char *body = end + 1;
@@ -39,7 +39,7 @@ signed_request_parse (struct cluster *cluster, const char *data, gsize size,
   g_autofree char *digest = g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *)body, first);
   if (length < (json_int_t)first || strcmp (digest, json_member_text (head, "sha256")) != 0) {
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_REFUSED,
-                         "a request of a node was changed on its way");
+                         "the body of a request does not match its signed digest");
     return FALSE;
   }
   *ret_request = (struct signed_request){g_steal_pointer (&head), body, first, (guint64)length - first};

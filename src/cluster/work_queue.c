@@ -9,7 +9,7 @@
 #include "common/json.h"
 #include "common/log.h"
 
-#define SILENT_MS     5000 /* more than it takes to give up a node */
+#define SILENT_MS     5000 /* longer than until a silent node counts as gone */
 #define PULL_MS       500
 #define LOOK_MS       50 /* for room */
 #define RETRY_MS      1000
@@ -106,7 +106,7 @@ work_say_busy (struct work *work)
   working->host->cluster->binding->say_busy (working->pulled);
 }
 
-/* What no node of this cluster made is thrown away. */
+/* Messages that no node of this cluster made are discarded. */
 static void
 work_host_complain (struct work_host *host, const GError *problem)
 {
@@ -179,7 +179,7 @@ work_host_begin (struct work_host *host, struct bus_pulled *pulled)
 
 /* ---- the thread ---- */
 
-/* Waits for room, not for long. FALSE: there is none yet, or it ends. */
+/* Waits briefly for room. FALSE: there is none yet, or HOST is closing. */
 static gboolean
 work_host_has_room (struct work_host *host)
 {

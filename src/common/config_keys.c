@@ -232,12 +232,13 @@ const struct config_row config_table[] = {
              "once."},
     {"cluster", "queue_bytes", CONFIG_SIZE, AT (cluster_queue_bytes), "256MiB", .minimum = MIB,
      .maximum = 1024 * 1024 * MIB,
-     .text = "Maximum size of the requests of background runs that wait or run, on the disk of the NATS "
-             "servers. More get 429, and so do those of one owner above half of it. All daemons of a cluster "
-             "should have the same, as for the next."},
+     .text =
+         "Maximum size of the requests of background runs that wait or run, on the disk of the NATS "
+         "servers. Above it, new ones get 429, and so do those of one owner above half of it. Set it, and "
+         "`queue_age_ms`, to the same value on all daemons of a cluster."},
     {"cluster", "queue_age_ms", CONFIG_DURATION, AT (cluster_queue_age_ms), "1d", .minimum = 60000,
      .maximum = 30 * DAY,
-     .text = "How long a background run may wait for a node. After it, it is not tried again."},
+     .text = "How long a background run may wait for a node. After that it is not tried again."},
     {"cluster", "credentials", CONFIG_PATH, AT (cluster_credentials), .computed_as = "none",
      .text = "A file with what the servers know this node by, as `nsc` makes it (`.creds`)."},
     {"cluster", "ca", CONFIG_PATH, AT (cluster_ca), .computed_as = "the system's authorities, with `tls://`",

@@ -194,7 +194,7 @@ runs_reserve (struct runs *runs, const char *owner, GError **error)
   if (owner_usage_of (runs->background, owner) >= runs->config->http_background) {
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
                  "%" G_GUINT64_FORMAT
-                 " runs of yours are in the background: more may not be (max_background)",
+                 " of your runs are in the background, the most allowed (max_background)",
                  runs->config->http_background);
     return FALSE;
   }

@@ -177,7 +177,7 @@ run_set_shared_result (AdderEngine *engine, const char *owner, const char *run_i
     json_object_set_new (shown, "result", result);
 }
 
-/* One that is in the queue of the cluster, or runs on another node; or NULL. */
+/* A run that is queued in the cluster, or runs on another node; or NULL. */
 static json_t *
 run_show_queued (AdderEngine *engine, const char *owner, const char *run_id)
 {
@@ -197,7 +197,7 @@ run_describe (AdderEngine *engine, const char *owner, const char *run_id, GError
   g_autoptr (GError) missing = NULL;
   json_t *shown = runs_show (engine->runs, owner, run_id, &missing);
   gboolean is_running = shown && strcmp (json_member_text (shown, "state"), "running") == 0;
-  /* The row first: it goes when the record is there. */
+  /* The row first: it disappears once the record exists. */
   g_autoptr (json_t) queued = shown ? NULL : run_show_queued (engine, owner, run_id);
   g_autoptr (json_t) record = is_running ? NULL : records_show (engine->store, owner, run_id, NULL);
   if (!shown && !record)
@@ -243,7 +243,7 @@ run_end (const struct operation_call *call, GError **error)
   AdderEngine *engine = call->caller->engine;
   const char *id = operation_text (call, "run");
   gboolean here = runs_cancel (engine->runs, call->owner, id, NULL);
-  /* Its row is marked even so: if this daemon ends or dies meanwhile, no other runs it. */
+  /* Mark its row as well: if this daemon ends meanwhile, no other one runs it. */
   if (id_is_queued (id) && store_is_shared (store_config (engine->store)) &&
       !run_end_queued (engine, call->owner, id, here ? NULL : error) && !here)
     return NULL;

@@ -9,7 +9,7 @@
 #include "store/underway.h"
 
 #define SWEEP_AT_ONCE 64
-#define SWEEP_LATE_MS 60000 /* the queue's clock may be another */
+#define SWEEP_LATE_MS 60000 /* the clock of the queue may differ */
 
 struct queued_row {
   char *owner, *instance, *node, *note;
@@ -85,7 +85,7 @@ queued_delete (struct transaction *transaction, const char *id, const struct que
   return ok;
 }
 
-/* NODE: in whose records. */
+/* NODE is the node in whose records it ends. */
 static gboolean
 queued_end_row (struct store *store, struct transaction *transaction, const char *id,
                 const struct queued_row *row, const char *node, const struct departed_end *end,
@@ -184,7 +184,7 @@ queued_check_room (struct transaction *transaction, const struct queued_new *mad
   if (others.runs >= made->most)
     g_set_error (error, ADDER_ERROR, ADDER_ERROR_BUSY,
                  "%" G_GUINT64_FORMAT
-                 " runs of yours are in the background: more may not be (max_background)",
+                 " of your runs are in the background, the most allowed (max_background)",
                  made->most);
   else if (others.runs > 0 && others.bytes + made->bytes > made->most_bytes)
     g_set_error_literal (error, ADDER_ERROR, ADDER_ERROR_BUSY,
@@ -391,7 +391,7 @@ queued_take (struct queued_step *step, struct transaction *transaction, const st
   return ok;
 }
 
-/* Tried as often as it may be. */
+/* It has no tries left. */
 static gboolean
 queued_lose (struct queued_step *step, struct transaction *transaction, const struct queued_row *row,
              GError **error)
@@ -550,7 +550,7 @@ queued_end (struct store *store, const char *id, const char *instance, const str
   return queued_commit (store, queued_step_end, &step, error);
 }
 
-/* ---- those that the queue has forgotten ---- */
+/* ---- runs that the queue has dropped ---- */
 
 static gboolean
 queued_step_sweep (gpointer data, struct transaction *transaction, GError **error)

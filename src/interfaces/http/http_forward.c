@@ -283,8 +283,8 @@ http_forward_produce (struct http_stream *stream, gpointer data)
 
 static gboolean http_forward_has_left (struct http_request *request, const char *tag);
 
-/* Whether a node answers so (0: not at all) about a run of the queue because it has given it back meanwhile,
- * or ends. */
+/* Whether this status of a node's reply (0: none) about a queued run means that the node has given the run
+ * back, or is ending. */
 static gboolean
 http_forward_is_elsewhere (struct http_request *request, int status)
 {
@@ -468,7 +468,7 @@ http_forward_where (struct http_request *request, struct cluster *cluster, char 
   return FORWARD_NOT;
 }
 
-/* Whether by now the request would go elsewhere than to the node TAG (NULL: any). */
+/* Whether the request would now go to another node than TAG (NULL: any). */
 static gboolean
 http_forward_has_left (struct http_request *request, const char *tag)
 {
@@ -476,13 +476,15 @@ http_forward_has_left (struct http_request *request, const char *tag)
   char now[8] = "";
   struct cluster *cluster = request->server->service->engine->cluster;
   enum forward where = tag ? http_forward_where (request, cluster, now, &member) : FORWARD_ANY;
-  /* Without a tag, the session was not found by its name: it may be on its way. */
+  /* Without a tag, no node had a session of that name: it may be moving. */
   return (where == FORWARD_NOT || where == FORWARD_NODE) && *now && strcmp (tag, now) != 0;
 }
 
 /* ---- what is done ---- */
 
-/* Of the queue, in order: without those that a node has LISTED, whose rows do not say yet that they began. */
+/* Adds the QUEUED runs, in order, except those that a node has LISTED and whose rows do not show their start
+ * yet.
+ */
 static void
 http_forward_add_queued (json_t *listed, const json_t *queued)
 {
@@ -506,7 +508,7 @@ http_forward_gather (struct http_request *request, struct cluster *cluster, cons
   const char *owner;
   struct store *store = request->server->service->engine->store;
   g_autoptr (json_t) queued = json_array ();
-  /* Before the nodes are asked: one that begins meanwhile is in both. */
+  /* Before the nodes are asked, so that a run that begins meanwhile is in both and not in none. */
   if (strcmp (member, "runs") == 0 && store_is_shared (store_config (store))) {
     if (!owner_asked_for (request, &owner))
       return;
@@ -543,7 +545,7 @@ http_forward_inherits (struct http_request *request)
   return record != NULL;
 }
 
-/* PROBLEM of work in a session whose node is gone becomes the session's end, where that is known. */
+/* If the session's node is gone, PROBLEM becomes the reason for the session's end, if that is known. */
 static void
 http_forward_explain (struct http_request *request, GError **problem)
 {

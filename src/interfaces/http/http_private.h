@@ -156,7 +156,7 @@ void http_connection_start_vouched (struct http_server *server, int fd, const st
 
 /* http_forward.c: has another node of the cluster answer it, if one should. FALSE: this one answers. */
 gboolean http_forward (struct http_request *request);
-/* What another daemon needs of REQUEST: its head, and its body. Both are the caller's. */
+/* The parts of REQUEST that another daemon needs: its head and its body. The caller owns both. */
 json_t *http_forward_head (struct http_request *request);
 char *http_forward_body (struct http_request *request, gsize *ret_length);
 /* Has the node with the TAG answer (NULL: any with room). FALSE: it is gone, and this one can tell instead.

@@ -29,8 +29,8 @@ http_queue_takes (struct http_request *request)
          !json_is_string (json_object_get (request->body, "session"));
 }
 
-/* What the run will be, as far as this daemon can tell; NULL: it is refused, and a node says why. Nodes alone
- * know environments, and open work directories. */
+/* The run as far as this daemon can tell. NULL: it is refused, and a node says why. Only nodes know
+ * environments and open work directories. */
 static AdderRequest *
 http_queue_read (struct http_request *request)
 {
@@ -47,8 +47,8 @@ http_queue_read (struct http_request *request)
   return asked;
 }
 
-/* The headers of ALL that a node reads of a run. Others, such as those that a proxy adds, are not for the
- * disks of the queue. */
+/* Those of the headers ALL that a node reads for a run. Others, such as those that a proxy adds, must not be
+ * stored in the queue. */
 static json_t *
 http_queue_headers (const json_t *all)
 {
@@ -89,7 +89,7 @@ http_queue_put (struct http_request *request, struct cluster *cluster, const str
   gboolean removed = FALSE;
   if (work_queue_put (cluster, made->id, head, body, length, &problem))
     return TRUE;
-  /* Without a row it does not run, wherever the message is. If a node has it, the message did arrive. */
+  /* Without its row it cannot run, wherever the message is. If a node has the row, the message did arrive. */
   if (queued_remove (store, made->id, &removed, NULL) && !removed)
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&problem));

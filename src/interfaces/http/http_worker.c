@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A node runs what it pulls from the queue of the cluster (cluster/work_queue.h), as if the daemon that
- * queued it passed the request on, with the id that it was queued with. The run's row decides whether it
+/* A node runs what it pulls from the queue of the cluster (cluster/work_queue.h), as a request that the
+ * daemon which queued it passed on, with the id that it was queued with. The run's row decides whether it
  * begins (store/queued.h), and the message stays in the queue until the row is gone. */
 #include "interfaces/http/http_worker.h"
 
@@ -23,7 +23,7 @@
 #include "library/runs.h"
 #include "store/queued.h"
 
-#define BUSY_MS     1000 /* how often the queue hears that a run is under way */
+#define BUSY_MS     1000 /* between reports to the queue that a run is under way */
 #define AGAIN_MS    1000 /* until it is looked at again */
 #define CHECK_US    (5 * G_USEC_PER_SEC)
 #define REPLY_BYTES (1024 * 1024)
@@ -36,7 +36,7 @@ struct http_worker {
   struct work_host *host;
 
   MUTEX (http_worker) lock;
-  GUARDED_BY (http_worker) GHashTable *ids; /* of runs that a thread here is at */
+  GUARDED_BY (http_worker) GHashTable *ids; /* of the runs that threads here work on */
   gint said_elsewhere;                      /* atomic */
 };
 
@@ -94,7 +94,8 @@ worker_receive (const struct worker_run *run, int fd, GString *reply)
   }
 }
 
-/* The status of what this node answers, 0: nothing; and why it is no success, the caller's. */
+/* Returns the status of this node's reply, 0 for none. RET_WHY is the reason of a failure; the caller frees
+ * it. */
 static int
 worker_ask (const struct worker_run *run, char **ret_why)
 {
@@ -106,7 +107,7 @@ worker_ask (const struct worker_run *run, char **ret_why)
     return g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_INVALID) ? 400 : 503;
   }
   g_autoptr (GString) reply = g_string_new (NULL);
-  /* One that is refused early is not read to its end. */
+  /* A request that is refused early is not read to its end. */
   (void)(worker_send (run, fd, text, strlen (text)) &&
          worker_send (run, fd, run->work->body, run->work->length));
   worker_receive (run, fd, reply);
@@ -119,8 +120,8 @@ worker_ask (const struct worker_run *run, char **ret_why)
 
 /* ---- the run ---- */
 
-/* Another daemon may have it, since this one was silent: then what it does here counts no more. Or somebody
- * cancelled it who could not, or need not, reach this one. */
+/* If this daemon was silent, another one may have the run, and the one here no longer counts. Or it was
+ * cancelled in its row, by somebody who could not or need not reach this daemon. */
 static void
 worker_check (const struct worker_run *run)
 {
@@ -131,7 +132,7 @@ worker_check (const struct worker_run *run)
   gboolean is_ours = shown && strcmp (place.instance, run->instance) == 0;
   if (is_ours)
     cancelled = place.cancelled;
-  else if (shown && !*place.instance) /* that it had begun could not be told */
+  else if (shown && !*place.instance) /* its start could not be recorded */
     is_ours = queued_start (run->store, run->id, run->instance, &cancelled, &problem);
   if (!is_ours && (!problem || g_error_matches (problem, ADDER_ERROR, ADDER_ERROR_NOT_FOUND)))
     runs_hand_back (run->runs, run->id);
@@ -146,7 +147,7 @@ worker_is_under_way (const json_t *shown)
   return shown && json_is_null (json_object_get (shown, "result"));
 }
 
-/* TRUE: it ended as something that another node has to do again, as if it had not been tried. */
+/* Waits for its end. TRUE: another node has to run it, and this try does not count. */
 static gboolean
 worker_await_end (const struct worker_run *run)
 {
@@ -181,7 +182,7 @@ worker_start (const struct worker_run *run)
     (void)runs_cancel (run->runs, NULL, run->id, NULL);
 }
 
-/* Without the database it is not known whether the run is on record: who pulls it next finds out. */
+/* Without the database nobody knows whether the run is on record: the next node that pulls it finds out. */
 static guint64
 worker_settle (const struct worker_run *run, gboolean untried)
 {
@@ -215,11 +216,11 @@ worker_try (const struct worker_run *run)
   }
   if (status >= 400 && status < 500 && status != 429)
     return worker_refuse (run, why);
-  /* This node had no room, or ends; anything else counts. */
+  /* A try does not count if this node had no room or is ending. */
   return worker_settle (run, status == 0 || status == 429 || status == 503);
 }
 
-/* Of another daemon. Nobody is gone while this one hears nothing. */
+/* Whether another daemon lives. While this one hears nothing, nobody counts as gone. */
 static gboolean
 worker_is_other_alive (struct http_worker *worker, const char *instance)
 {
@@ -234,7 +235,7 @@ worker_is_alive_to_claim (gpointer data, const char *id G_GNUC_UNUSED, const cha
   return worker_is_other_alive (data, instance);
 }
 
-/* What this daemon has, and no thread of it is at, it could not settle. */
+/* A run of this daemon that none of its threads works on could not be settled. */
 static gboolean
 worker_is_alive_to_sweep (gpointer data, const char *id, const char *instance)
 {
@@ -323,7 +324,7 @@ worker_take (gpointer data, struct work *work)
 
 /* ---- the worker ---- */
 
-/* Whatever else runs here takes room as well. */
+/* Other runs on this node take room as well. */
 static gboolean
 worker_is_closed (gpointer data)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has a node run what is in the queue of its cluster. */
+/* A node runs what is in the queue of its cluster. */
 #pragma once
 
 struct cluster;
@@ -8,5 +8,5 @@ struct http_worker;
 
 /* The store of SERVER is shared (store_is_shared). */
 struct http_worker *http_worker_new (struct http_server *server, struct cluster *cluster);
-/* Cancels what runs in the background, and what came from the queue goes back to it. NULL is allowed. */
+/* Cancels background runs; those from the queue go back to it. NULL is allowed. */
 void http_worker_free (struct http_worker *worker);

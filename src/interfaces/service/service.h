@@ -31,7 +31,7 @@ struct service {
   GUARDED_BY (service) gboolean ending;
   GUARDED_BY (service) gint64 drains_us, drained_us;      /* from when to when it drains, monotonic; 0: not */
   GUARDED_BY (service) gint64 kept_until_us;              /* monotonic */
-  GUARDED_BY (service) struct cluster_handover *handover; /* of its sessions, while it drains; or NULL */
+  GUARDED_BY (service) struct cluster_handover *handover; /* while it drains; or NULL */
 };
 
 /* ENGINE must outlive it. */
