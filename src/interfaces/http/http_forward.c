@@ -482,9 +482,8 @@ http_forward_has_left (struct http_request *request, const char *tag)
 
 /* ---- what is done ---- */
 
-/* Adds the QUEUED runs, in order, except those that a node has LISTED and whose rows do not show their start
- * yet.
- */
+/* Adds the QUEUED runs, in order, except those that a node has LISTED: their rows do not show yet that they
+ * began. */
 static void
 http_forward_add_queued (json_t *listed, const json_t *queued)
 {

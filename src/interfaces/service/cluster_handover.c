@@ -5,7 +5,7 @@
  * another node all that a replay needs (library/handover.h). That node makes the session again, with the same
  * id, and announces to all nodes that it has it (sessions_guests), so that they send requests there. When the
  * draining node hears this announcement, it gives up its copy and answers waiting and later requests with
- * "ask again". If anything fails on the way, the session stays.
+ * "try again". If anything fails on the way, the session stays.
  *
  * Without a reply, the other node may have taken the session all the same. The draining node then waits for
  * the announcement, for as long as it takes to regard a silent node as gone, and decides by that. */
