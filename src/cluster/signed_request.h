@@ -17,6 +17,6 @@ struct signed_request {
   guint64 missing;  /* bytes that follow in frames */
 };
 
-/* Verifies and parses DATA. On success the caller owns the head. */
-gboolean signed_request_parse (struct cluster *cluster, const char *data, gsize length,
+/* Verifies and parses DATA of SIZE bytes. On success the caller owns the head. */
+gboolean signed_request_parse (struct cluster *cluster, const char *data, gsize size,
                                struct signed_request *ret_request, GError **error);

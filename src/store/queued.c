@@ -601,12 +601,12 @@ queued_find_old (struct store *store, struct queued_old *old, GError **error)
                                           "AND id > $2 ORDER BY id LIMIT %d",
                                           database_now_ms (database), SWEEP_AT_ONCE);
   gint64 age_ms = (gint64)store_config (store)->cluster_queue_age_ms + SWEEP_LATE_MS;
-  gboolean ok;
-  do {
+  gboolean ok = TRUE;
+  for (old->rows = SWEEP_AT_ONCE; ok && old->rows == SWEEP_AT_ONCE && old->ids->len < SWEEP_AT_ONCE;) {
     const struct sql_value values[] = {SQL_INT (age_ms), SQL_STR (old->last)};
     old->rows = 0;
     ok = transaction_run (transaction, sql, values, 2, queued_take_old, old, NULL, error);
-  } while (ok && old->rows == SWEEP_AT_ONCE && old->ids->len < SWEEP_AT_ONCE);
+  }
   transaction_end (transaction);
   return ok;
 }
