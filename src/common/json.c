@@ -133,3 +133,24 @@ json_of_texts (const char *const *texts)
     json_array_append_new (array, json_text_or_null (*texts));
   return array;
 }
+
+json_t *
+json_of_texts_or_null (char *const *texts)
+{
+  return texts ? json_of_texts ((const char *const *)texts) : json_null ();
+}
+
+char **
+json_to_texts (const json_t *value)
+{
+  if (!json_is_array (value))
+    return NULL;
+  gsize i;
+  json_t *each;
+  char **texts = g_new0 (char *, json_array_size (value) + 1);
+  json_array_foreach (value, i, each)
+  {
+    texts[i] = g_strdup (json_is_string (each) ? json_string_value (each) : "");
+  }
+  return texts;
+}

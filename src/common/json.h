@@ -33,5 +33,10 @@ char *json_plain (const json_t *value, const char *separator);
 json_t *json_of_names (const GPtrArray *names);
 json_t *json_of_texts (const char *const *texts);
 
+/* A list of texts, which ends with NULL, as JSON and back; NULL is null. What is no string is "". Both the
+ * caller's. */
+json_t *json_of_texts_or_null (char *const *texts);
+char **json_to_texts (const json_t *value);
+
 /* TEXT as a JSON string, or null when TEXT is NULL; bytes that are not UTF-8 are replaced. The caller's. */
 json_t *json_text_or_null (const char *text);

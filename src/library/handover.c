@@ -66,12 +66,6 @@ handover_write_cells (const struct history *history)
   return list;
 }
 
-static json_t *
-handover_write_list (const char *const *texts)
-{
-  return texts ? json_of_texts (texts) : json_null ();
-}
-
 /* The settled options of a session that library_resolve_like reads. */
 static json_t *
 handover_write_options (const struct run_request *options)
@@ -82,16 +76,15 @@ handover_write_options (const struct run_request *options)
   g_hash_table_iter_init (&iter, options->variables);
   while (g_hash_table_iter_next (&iter, &name, &value))
     json_object_set_new (variables, name, json_text_or_null (value));
-  return json_pack ("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:O?, s:i, s:b}", "role",
-                    json_text_or_null (options->origin.role), "profile", json_text_or_null (options->profile),
-                    "environment", json_text_or_null (options->environment), "with",
-                    handover_write_list ((const char *const *)options->with), "arguments",
-                    handover_write_list ((const char *const *)options->arguments), "variables", variables,
-                    "limits", handover_write_limits (&options->limits, LIMITS_ALL), "asked",
-                    handover_write_limits (&options->limits, options->limits_set), "min_isolation",
-                    (int)options->min_isolation, "tables", (int)options->tables, "svg", options->svg,
-                    "values", options->values, "isolation", (int)options->isolation, "falls_back",
-                    options->falls_back);
+  return json_pack (
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:O?, s:i, s:b}", "role",
+      json_text_or_null (options->origin.role), "profile", json_text_or_null (options->profile),
+      "environment", json_text_or_null (options->environment), "with", json_of_texts_or_null (options->with),
+      "arguments", json_of_texts_or_null (options->arguments), "variables", variables, "limits",
+      handover_write_limits (&options->limits, LIMITS_ALL), "asked",
+      handover_write_limits (&options->limits, options->limits_set), "min_isolation",
+      (int)options->min_isolation, "tables", (int)options->tables, "svg", options->svg, "values",
+      options->values, "isolation", (int)options->isolation, "falls_back", options->falls_back);
 }
 
 /* ---- which sessions may leave ---- */
@@ -222,22 +215,6 @@ handover_read_files (const json_t *list)
   return given;
 }
 
-static char **
-handover_read_list (const json_t *list)
-{
-  if (!json_is_array (list))
-    return NULL;
-  GPtrArray *texts = g_ptr_array_new ();
-  gsize i;
-  json_t *text;
-  json_array_foreach (list, i, text)
-  {
-    g_ptr_array_add (texts, g_strdup (json_is_string (text) ? json_string_value (text) : ""));
-  }
-  g_ptr_array_add (texts, NULL);
-  return (char **)g_ptr_array_free (texts, FALSE);
-}
-
 static void
 handover_read_cells (const json_t *list, const struct config *config, struct history *ret_history)
 {
@@ -271,8 +248,8 @@ handover_read_options (const json_t *object)
   struct run_request *like = request_new ();
   like->profile = g_strdup (json_string_value (json_object_get (object, "profile")));
   like->environment = g_strdup (json_string_value (json_object_get (object, "environment")));
-  like->with = handover_read_list (json_object_get (object, "with"));
-  like->arguments = handover_read_list (json_object_get (object, "arguments"));
+  like->with = json_to_texts (json_object_get (object, "with"));
+  like->arguments = json_to_texts (json_object_get (object, "arguments"));
   (void)handover_read_limits (json_object_get (object, "limits"), &like->limits);
   like->limits_set = handover_read_limits (json_object_get (object, "asked"), &like->limits);
   like->min_isolation = (guint)json_integer_value (json_object_get (object, "min_isolation"));

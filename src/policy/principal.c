@@ -131,26 +131,9 @@ principal_to_json (const struct principal *who)
                          json_boolean (*MEMBER (who, principal_flags[i].at, gboolean)));
   for (gsize i = 0; i < G_N_ELEMENTS (principal_lists); i++) {
     char **list = *MEMBER (who, principal_lists[i].at, char **);
-    json_object_set_new (value, principal_lists[i].name,
-                         list ? json_of_texts ((const char *const *)list) : json_null ());
+    json_object_set_new (value, principal_lists[i].name, json_of_texts_or_null (list));
   }
   return value;
-}
-
-static char **
-principal_list (const json_t *value)
-{
-  if (!json_is_array (value))
-    return NULL;
-  GPtrArray *list = g_ptr_array_new ();
-  gsize i;
-  json_t *each;
-  json_array_foreach (value, i, each)
-  {
-    g_ptr_array_add (list, g_strdup (json_is_string (each) ? json_string_value (each) : ""));
-  }
-  g_ptr_array_add (list, NULL);
-  return (char **)g_ptr_array_free (list, FALSE);
 }
 
 struct principal *
@@ -170,7 +153,7 @@ principal_from_json (const json_t *value, GError **error)
         json_is_true (json_object_get (value, principal_flags[i].name));
   for (gsize i = 0; i < G_N_ELEMENTS (principal_lists); i++)
     *MEMBER (who, principal_lists[i].at, char **) =
-        principal_list (json_object_get (value, principal_lists[i].name));
+        json_to_texts (json_object_get (value, principal_lists[i].name));
   if (who->owner)
     return who;
   principal_unref (who);
