@@ -18,20 +18,9 @@
 #include "engine/session/sessions.h"
 #include "library/library.h"
 
-#define FRONT_END  "handover"
-#define LIMITS_ALL ((guint32)((UINT64_C (1) << LIMIT_COUNT) - 1))
+#define FRONT_END "handover"
 
 /* ---- as an object ---- */
-
-static json_t *
-handover_write_limits (const struct limits *limits, guint32 set)
-{
-  json_t *object = json_object ();
-  for (int i = 0; i < LIMIT_COUNT; i++)
-    if (set & 1u << i)
-      json_object_set_new (object, limit_table[i].name, json_integer ((json_int_t)limits->value[i]));
-  return object;
-}
 
 static json_t *
 handover_write_files (const GArray *given)
@@ -59,7 +48,7 @@ handover_write_cells (const struct history *history)
                                             json_stringn (cell->code, cell->length), "outcome",
                                             (int)cell->outcome, "started_us", (json_int_t)cell->started_us,
                                             "wall_us", (json_int_t)cell->wall_us, "limits",
-                                            handover_write_limits (&cell->limits, cell->limits_set), "given",
+                                            request_limits_to_json (&cell->limits, cell->limits_set), "given",
                                             handover_write_files (cell->given), "digests", cell->digests,
                                             "result", result ? json_stringn (result, length) : json_null ()));
   }
@@ -81,8 +70,8 @@ handover_write_options (const struct run_request *options)
       json_text_or_null (options->origin.role), "profile", json_text_or_null (options->profile),
       "environment", json_text_or_null (options->environment), "with", json_of_texts_or_null (options->with),
       "arguments", json_of_texts_or_null (options->arguments), "variables", variables, "limits",
-      handover_write_limits (&options->limits, LIMITS_ALL), "asked",
-      handover_write_limits (&options->limits, options->limits_set), "min_isolation",
+      request_limits_to_json (&options->limits, REQUEST_LIMITS_ALL), "asked",
+      request_limits_to_json (&options->limits, options->limits_set), "min_isolation",
       (int)options->min_isolation, "tables", (int)options->tables, "svg", options->svg, "values",
       options->values, "isolation", (int)options->isolation, "falls_back", options->falls_back);
 }

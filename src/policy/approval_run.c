@@ -254,14 +254,10 @@ bind_arguments (const struct run_request *request, struct approval_digest *diges
 static void
 bind_limits (const struct run_request *request, struct approval_digest *digest, json_t *shown)
 {
-  json_t *object = json_object ();
-  for (int i = 0; i < LIMIT_COUNT; i++) {
+  for (int i = 0; i < LIMIT_COUNT; i++)
     approval_digest_add_number (digest, limit_table[i].name, request->limits.value[i]);
-    if (request->limits_set & 1u << i)
-      json_object_set_new (object, limit_table[i].name, json_integer ((json_int_t)request->limits.value[i]));
-  }
   approval_digest_add_number (digest, "limits_set", request->limits_set);
-  json_object_set_new (shown, "limits", object);
+  json_object_set_new (shown, "limits", request_limits_to_json (&request->limits, request->limits_set));
 }
 
 /* The directory itself, not only its name. */

@@ -11,6 +11,7 @@
 #include "common/size.h"
 #include "common/text.h"
 #include "engine/host/host.h"
+#include "engine/request/request.h"
 #include "sandbox/mitigations.h"
 
 #define DAY_MS (24 * 3600 * G_GUINT64_CONSTANT (1000))
@@ -117,24 +118,15 @@ set_maximum (struct profile *profile, const char *key, const char *value, GError
 }
 
 static json_t *
-limits_json (const struct limits *limits)
-{
-  json_t *object = json_object ();
-  for (int i = 0; i < LIMIT_COUNT; i++)
-    json_object_set_new (object, limit_table[i].name, json_integer ((json_int_t)limits->value[i]));
-  return object;
-}
-
-static json_t *
 show_defaults (const struct profile *profile)
 {
-  return limits_json (&profile->limits);
+  return request_limits_to_json (&profile->limits, REQUEST_LIMITS_ALL);
 }
 
 static json_t *
 show_maxima (const struct profile *profile)
 {
-  return limits_json (&profile->maxima);
+  return request_limits_to_json (&profile->maxima, REQUEST_LIMITS_ALL);
 }
 
 static gboolean

@@ -357,6 +357,16 @@ request_voice (const struct run_request *request)
   return request_at_terminal (request) ? VOICE_COMMAND : VOICE_BODY;
 }
 
+json_t *
+request_limits_to_json (const struct limits *limits, guint32 set)
+{
+  json_t *object = json_object ();
+  for (int i = 0; i < LIMIT_COUNT; i++)
+    if (set & 1u << i)
+      json_object_set_new (object, limit_table[i].name, json_integer ((json_int_t)limits->value[i]));
+  return object;
+}
+
 gboolean
 request_check (const struct run_request *request, GError **error)
 {

@@ -206,5 +206,9 @@ enum request_voice request_voice (const struct run_request *request);
 /* Whether its run, which ended with OUTCOME, leaves no record because it goes back to the queue. */
 gboolean request_is_handed_on (const struct run_request *request, AdderOutcome outcome);
 
+/* Those of LIMITS in SET (1 << enum limit) by name; the caller's. */
+#define REQUEST_LIMITS_ALL ((guint32)((UINT64_C (1) << LIMIT_COUNT) - 1))
+json_t *request_limits_to_json (const struct limits *limits, guint32 set);
+
 /* Whether all texts are UTF-8 and all values within their limits: ADDER_ERROR_INVALID says which is not. */
 gboolean request_check (const struct run_request *request, GError **error);

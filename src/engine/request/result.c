@@ -103,15 +103,6 @@ usage (const struct result_parts *parts)
 }
 
 static json_t *
-limits (const struct limits *limits)
-{
-  json_t *object = json_object ();
-  for (int i = 0; i < LIMIT_COUNT; i++)
-    json_object_set_new (object, limit_table[i].name, json_integer ((json_int_t)limits->value[i]));
-  return object;
-}
-
-static json_t *
 result_isolation (const struct result_parts *parts)
 {
   if (!parts->has_isolation)
@@ -154,7 +145,7 @@ result_make (const struct result_parts *parts)
       {"approval_id", json_text_or_null (parts->approval_id)},
       {"session", own_or_null (parts->session)},
       {"usage", usage (parts)},
-      {"limits", limits (parts->limits)},
+      {"limits", request_limits_to_json (parts->limits, REQUEST_LIMITS_ALL)},
       {"isolation", result_isolation (parts)},
   };
   for (gsize i = 0; i < G_N_ELEMENTS (fields); i++)
