@@ -357,6 +357,25 @@ transaction_run (struct transaction *transaction, const char *sql, const struct 
   return TRUE;
 }
 
+static gboolean
+database_take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
+{
+  if (row[0].kind == SQL_INTEGER)
+    *(gint64 *)data = row[0].integer;
+  return TRUE;
+}
+
+gboolean
+transaction_read_number (struct transaction *transaction, const char *sql, const struct sql_value *values,
+                         guint count, gint64 *ret_number, GError **error)
+{
+  gint64 number = 0;
+  if (!transaction_run (transaction, sql, values, count, database_take_number, &number, NULL, error))
+    return FALSE;
+  *ret_number = number;
+  return TRUE;
+}
+
 gboolean
 transaction_mark (struct transaction *transaction, GError **error)
 {

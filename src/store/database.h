@@ -64,6 +64,12 @@ typedef gboolean (*sql_row) (gpointer data, const struct sql_value *row, guint c
 gboolean transaction_run (struct transaction *transaction, const char *sql, const struct sql_value *values,
                           guint count, sql_row row, gpointer data, guint64 *ret_changed, GError **error);
 
+/* Runs one whose first column is a number, that of the last row; 0 where there is no row, or no number.
+ * FALSE leaves *RET_NUMBER. */
+gboolean transaction_read_number (struct transaction *transaction, const char *sql,
+                                  const struct sql_value *values, guint count, gint64 *ret_number,
+                                  GError **error);
+
 /* ---- writing together ---- */
 
 typedef gboolean (*database_step) (gpointer data, struct transaction *transaction, GError **error);

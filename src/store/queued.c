@@ -57,13 +57,6 @@ queued_read (struct transaction *transaction, const char *owner, const char *id,
 }
 
 static gboolean
-queued_take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
-{
-  *(gint64 *)data = row[0].integer;
-  return TRUE;
-}
-
-static gboolean
 queued_fail_missing (const char *id, GError **error)
 {
   g_autofree char *shown = text_one_line (id, 60);
@@ -366,8 +359,8 @@ static gboolean
 queued_is_recorded (struct transaction *transaction, const char *id, gboolean *ret_recorded, GError **error)
 {
   gint64 count = 0;
-  gboolean ok = transaction_run (transaction, "SELECT COUNT(*) FROM records WHERE run_id = $1", &SQL_STR (id),
-                                 1, queued_take_number, &count, NULL, error);
+  gboolean ok = transaction_read_number (transaction, "SELECT COUNT(*) FROM records WHERE run_id = $1",
+                                         &SQL_STR (id), 1, &count, error);
   *ret_recorded = count > 0;
   return ok;
 }

@@ -158,23 +158,10 @@ read_ends (struct walk *walk, struct transaction *transaction, GError **error)
 }
 
 static gboolean
-records_verify_take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
-{
-  if (row[0].kind == SQL_INTEGER)
-    *(gint64 *)data = row[0].integer;
-  return TRUE;
-}
-
-static gboolean
 records_verify_read_number (struct walk *walk, struct transaction *transaction, const char *sql,
                             gint64 *ret_number, GError **error)
 {
-  gint64 number = 0;
-  if (!transaction_run (transaction, sql, &SQL_STR (walk->node), 1, records_verify_take_number, &number, NULL,
-                        error))
-    return FALSE;
-  *ret_number = number;
-  return TRUE;
+  return transaction_read_number (transaction, sql, &SQL_STR (walk->node), 1, ret_number, error);
 }
 
 static void

@@ -104,24 +104,11 @@ schema_latest (void)
   return G_N_ELEMENTS (versions);
 }
 
-static gboolean
-schema_take_number (gpointer data, const struct sql_value *row, guint columns G_GNUC_UNUSED)
-{
-  gint64 *number = data;
-  if (row[0].kind == SQL_INTEGER)
-    *number = row[0].integer;
-  return TRUE;
-}
-
 gboolean
 schema_read_version (struct transaction *transaction, gint64 *ret_version, GError **error)
 {
-  gint64 version = 0;
-  if (!transaction_run (transaction, "SELECT version FROM schema_version", NULL, 0, schema_take_number,
-                        &version, NULL, error))
-    return FALSE;
-  *ret_version = version;
-  return TRUE;
+  return transaction_read_number (transaction, "SELECT version FROM schema_version", NULL, 0, ret_version,
+                                  error);
 }
 
 static gboolean
