@@ -246,16 +246,17 @@ worker_is_alive_to_sweep (gpointer data, const char *id, const char *instance)
   return is_at_it || worker_is_other_alive (worker, instance);
 }
 
-/* But for its is_alive. */
 static void
-worker_fill_holder (struct http_worker *worker, struct queued_holder *ret_holder, char ret_tag[8],
-                    struct departed_end *ret_cancelled)
+worker_fill_holder (struct http_worker *worker,
+                    gboolean (*is_alive) (gpointer data, const char *id, const char *instance),
+                    struct queued_holder *ret_holder, char ret_tag[8], struct departed_end *ret_cancelled)
 {
   g_snprintf (ret_tag, 8, "%06x", cluster_own_tag (worker->cluster));
   library_queued_cancelled (ret_cancelled);
   *ret_holder = (struct queued_holder){.instance = cluster_instance (worker->cluster),
                                        .tag = ret_tag,
                                        .tries = worker->server->config->cluster_queue_tries,
+                                       .is_alive = is_alive,
                                        .data = worker,
                                        .cancelled = ret_cancelled};
 }
@@ -279,8 +280,7 @@ worker_claim (struct http_worker *worker, const struct worker_run *run)
   g_autoptr (json_t) shown = runs_show (run->runs, NULL, run->id, NULL);
   if (worker_is_under_way (shown)) /* from a claim that this daemon lost while it was silent */
     return AGAIN_MS;
-  worker_fill_holder (worker, &holder, tag, &cancelled);
-  holder.is_alive = worker_is_alive_to_claim;
+  worker_fill_holder (worker, worker_is_alive_to_claim, &holder, tag, &cancelled);
   const char *database = json_string_value (json_object_get (run->work->head, "database"));
   switch (queued_claim (run->store, run->id, database, &holder, &problem)) {
   case QUEUED_TAKEN:
@@ -347,8 +347,7 @@ worker_tick (gpointer data)
   char tag[8];
   if (!cluster_view_is_complete (worker->cluster))
     return;
-  worker_fill_holder (worker, &holder, tag, &cancelled);
-  holder.is_alive = worker_is_alive_to_sweep;
+  worker_fill_holder (worker, worker_is_alive_to_sweep, &holder, tag, &cancelled);
   if (!queued_sweep (worker->server->service->engine->store, &holder, &problem))
     log_warning ("cluster: the queue of runs: %s", problem->message);
 }
